@@ -375,6 +375,24 @@ def spiked(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     return _in_classes(kernel, Items(buffers, items.params), rng)
 
 
+def patterned(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """The items with blocks of elements that are all large, with signs that are products of one
+    for each place along each axis: what all elements of a transform add up to."""
+    buffers = dict(items.buffers)
+    for b in kernel.buffers:
+        if b.kind == "block" and b.access != "out":
+            axes = len(b.extents)
+            signs = np.ones((items.count, *b.extents), np.int64)
+            for axis, n in enumerate(b.extents):
+                shape = (items.count, *(n if a == axis else 1 for a in range(axes)))
+                signs = signs * rng.choice([-1, 1], shape)
+            each = (items.count, *[1] * axes)
+            size = 1 - rng.choice([0, 1], each) * rng.random(each) / rng.choice([1, 16], each)
+            values = np.rint(np.where(signs < 0, b.lo, b.hi) * size).astype(np.int64)
+            buffers[b.name] = np.clip(values, b.lo, b.hi)
+    return _in_classes(kernel, Items(buffers, items.params), rng)
+
+
 def spotted(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
     """The items with planes of one value, but for a few elements that are less or more: there
     filters do most, and go beyond what is around."""

@@ -419,7 +419,9 @@ static void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride, c
 
 void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_iadst4__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_vp9_iadst4__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst4__c_full(dst, dst_stride, coeffs);
@@ -429,7 +431,9 @@ void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coe
 void daedalus_ffmpeg_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_iadst4_idct4__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_vp9_iadst4_idct4__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst4_idct4__c_full(dst, dst_stride, coeffs);
@@ -438,7 +442,9 @@ void daedalus_ffmpeg_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_
 
 void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_iadst8__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_vp9_iadst8__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst8__c_full(dst, dst_stride, coeffs);
@@ -448,7 +454,9 @@ void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coe
 void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_iadst8_idct8__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_vp9_iadst8_idct8__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst8_idct8__c_full(dst, dst_stride, coeffs);
@@ -457,13 +465,17 @@ void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_
 
 void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob <= 1) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct4__neon_dc(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
     daedalus_clearing_vp9_idct4__vector_dc(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct4__c_dc(dst, dst_stride, coeffs, eob);
 #endif
   } else {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct4__neon_full(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
     daedalus_clearing_vp9_idct4__vector_full(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct4__c_full(dst, dst_stride, coeffs, eob);
@@ -474,7 +486,9 @@ void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coef
 void daedalus_ffmpeg_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_idct4_iadst4__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_vp9_idct4_iadst4__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_idct4_iadst4__c_full(dst, dst_stride, coeffs);
@@ -512,7 +526,9 @@ void daedalus_ffmpeg_vp9_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coef
 void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_idct8_iadst8__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_vp9_idct8_iadst8__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_idct8_iadst8__c_full(dst, dst_stride, coeffs);
@@ -521,7 +537,9 @@ void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_
 
 void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_iwht4__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_vp9_iwht4__vector_full(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iwht4__c_full(dst, dst_stride, coeffs);
@@ -570,6 +588,2970 @@ void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 #else
   daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_regular__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_regular__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_16v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_regular__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_regular__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__odd(uint8_t *dst,
@@ -1117,6 +4099,538 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t 
   daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
+      src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_NEON
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+        8 * src_stride, n_pieces, &meta, 0);
+  }
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__odd(uint8_t *dst,
@@ -1984,6 +5498,85 @@ static void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_iadst4__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst4__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_iadst4_idct4__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst4_idct4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst4_idct4__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_iadst8__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst8__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst8__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_iadst8_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst8_idct8__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst8_idct8__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct4__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob) {
+  if (eob <= 1) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct4__vector_dc(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct4__c_dc(dst, dst_stride, coeffs, eob);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct4__vector_full(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct4__c_full(dst, dst_stride, coeffs, eob);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct4_iadst4__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_idct4_iadst4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_idct4_iadst4__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int eob) {
   if (eob <= 1) {
@@ -2005,6 +5598,30 @@ static void daedalus_ffmpeg_vp9_idct8__plain(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_clearing_vp9_idct8__c_full(dst, dst_stride, coeffs, eob);
 #endif
   }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct8_iadst8__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_idct8_iadst8__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_idct8_iadst8__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_iwht4__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iwht4__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iwht4__c_full(dst, dst_stride, coeffs);
+#endif
 }
 #endif
 
@@ -2049,6 +5666,4004 @@ static void daedalus_ffmpeg_vp9_lpf8_v__plain(uint8_t *dst, ptrdiff_t dst_stride
 #else
   daedalus_item_vp9_lpf8_v__c_full(dst, dst_stride, blimit, limit, thresh);
 #endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_16h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_16h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_16hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_16hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_regular__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(dst, dst_stride, src, src_stride, whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_16v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_16v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_regular__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+        my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst, dst_stride, src, src_stride, whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        unused0, my);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, unused0, my);
 }
 #endif
 
@@ -3195,6 +10810,1075 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(uint8_t *dst,
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#else
+  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+#endif
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 8 != 0) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)8};
+  const size_t n_pieces = (size_t)rows / 8;
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
+      8 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
@@ -3868,40 +12552,43 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
         /* vp9dsp.mc[8][bilinear][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {63, {(any_fn *)daedalus_ffmpeg_vp9_iadst4, (any_fn *)daedalus_ffmpeg_vp9_iadst4,
+    {63, {(any_fn *)daedalus_ffmpeg_vp9_iadst4__plain, (any_fn *)daedalus_ffmpeg_vp9_iadst4,
         (any_fn *)daedalus_ffmpeg_vp9_iadst4, }}, /* vp9dsp.itxfm_add[4][adst_adst] */
 #else
     {63, {(any_fn *)daedalus_ffmpeg_vp9_iadst4, NULL, NULL}}, /* vp9dsp.itxfm_add[4][adst_adst] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {61, {(any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, (any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4,
-        (any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, }}, /* vp9dsp.itxfm_add[4][dct_adst] */
+    {61, {(any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, (any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, }},
+        /* vp9dsp.itxfm_add[4][dct_adst] */
 #else
     {61, {(any_fn *)daedalus_ffmpeg_vp9_iadst4_idct4, NULL, NULL}},
         /* vp9dsp.itxfm_add[4][dct_adst] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {67, {(any_fn *)daedalus_ffmpeg_vp9_iadst8, (any_fn *)daedalus_ffmpeg_vp9_iadst8,
+    {67, {(any_fn *)daedalus_ffmpeg_vp9_iadst8__plain, (any_fn *)daedalus_ffmpeg_vp9_iadst8,
         (any_fn *)daedalus_ffmpeg_vp9_iadst8, }}, /* vp9dsp.itxfm_add[8][adst_adst] */
 #else
     {67, {(any_fn *)daedalus_ffmpeg_vp9_iadst8, NULL, NULL}}, /* vp9dsp.itxfm_add[8][adst_adst] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {65, {(any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, (any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8,
-        (any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, }}, /* vp9dsp.itxfm_add[8][dct_adst] */
+    {65, {(any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, (any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, }},
+        /* vp9dsp.itxfm_add[8][dct_adst] */
 #else
     {65, {(any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, NULL, NULL}},
         /* vp9dsp.itxfm_add[8][dct_adst] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {60, {(any_fn *)daedalus_ffmpeg_vp9_idct4, (any_fn *)daedalus_ffmpeg_vp9_idct4,
+    {60, {(any_fn *)daedalus_ffmpeg_vp9_idct4__plain, (any_fn *)daedalus_ffmpeg_vp9_idct4,
         (any_fn *)daedalus_ffmpeg_vp9_idct4, }}, /* vp9dsp.itxfm_add[4][dct_dct] */
 #else
     {60, {(any_fn *)daedalus_ffmpeg_vp9_idct4, NULL, NULL}}, /* vp9dsp.itxfm_add[4][dct_dct] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {62, {(any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, (any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4,
-        (any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, }}, /* vp9dsp.itxfm_add[4][adst_dct] */
+    {62, {(any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, (any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, }},
+        /* vp9dsp.itxfm_add[4][adst_dct] */
 #else
     {62, {(any_fn *)daedalus_ffmpeg_vp9_idct4_iadst4, NULL, NULL}},
         /* vp9dsp.itxfm_add[4][adst_dct] */
@@ -3913,35 +12600,36 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
     {64, {(any_fn *)daedalus_ffmpeg_vp9_idct8, NULL, NULL}}, /* vp9dsp.itxfm_add[8][dct_dct] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {66, {(any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, (any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8,
-        (any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, }}, /* vp9dsp.itxfm_add[8][adst_dct] */
+    {66, {(any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, (any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, }},
+        /* vp9dsp.itxfm_add[8][adst_dct] */
 #else
     {66, {(any_fn *)daedalus_ffmpeg_vp9_idct8_iadst8, NULL, NULL}},
         /* vp9dsp.itxfm_add[8][adst_dct] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {76, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+    {76, {(any_fn *)daedalus_ffmpeg_vp9_iwht4__plain, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
         (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][dct_dct] */
 #else
     {76, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
         /* vp9dsp.itxfm_add[lossless][dct_dct] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {77, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+    {77, {(any_fn *)daedalus_ffmpeg_vp9_iwht4__plain, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
         (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][dct_adst] */
 #else
     {77, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
         /* vp9dsp.itxfm_add[lossless][dct_adst] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {78, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+    {78, {(any_fn *)daedalus_ffmpeg_vp9_iwht4__plain, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
         (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][adst_dct] */
 #else
     {78, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
         /* vp9dsp.itxfm_add[lossless][adst_dct] */
 #endif
 #if DAEDALUS_HAVE_NEON
-    {79, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
+    {79, {(any_fn *)daedalus_ffmpeg_vp9_iwht4__plain, (any_fn *)daedalus_ffmpeg_vp9_iwht4,
         (any_fn *)daedalus_ffmpeg_vp9_iwht4, }}, /* vp9dsp.itxfm_add[lossless][adst_adst] */
 #else
     {79, {(any_fn *)daedalus_ffmpeg_vp9_iwht4, NULL, NULL}},
@@ -3970,6 +12658,411 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
         (any_fn *)daedalus_ffmpeg_vp9_lpf8_v, }}, /* vp9dsp.loop_filter_8[8][v] */
 #else
     {83, {(any_fn *)daedalus_ffmpeg_vp9_lpf8_v, NULL, NULL}}, /* vp9dsp.loop_filter_8[8][v] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {162, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod, }},
+        /* vp9dsp.mc[16][smooth][put][1][0] */
+#else
+    {162, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_smooth, NULL, NULL}},
+        /* vp9dsp.mc[16][smooth][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {170, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_regular__dotprod, }},
+        /* vp9dsp.mc[16][regular][put][1][0] */
+#else
+    {170, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_regular, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {178, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod, }},
+        /* vp9dsp.mc[16][sharp][put][1][0] */
+#else
+    {178, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_sharp, NULL, NULL}},
+        /* vp9dsp.mc[16][sharp][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {186, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod, }},
+        /* vp9dsp.mc[16][bilinear][put][1][0] */
+#else
+    {186, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {166, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[16][smooth][avg][1][0] */
+#else
+    {166, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[16][smooth][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {174, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod, }},
+        /* vp9dsp.mc[16][regular][avg][1][0] */
+#else
+    {174, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {182, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[16][sharp][avg][1][0] */
+#else
+    {182, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[16][sharp][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {190, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[16][bilinear][avg][1][0] */
+#else
+    {190, {(any_fn *)daedalus_ffmpeg_vp9_mc_16h_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {163, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod, }},
+        /* vp9dsp.mc[16][smooth][put][1][1] */
+#else
+    {163, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_smooth, NULL, NULL}},
+        /* vp9dsp.mc[16][smooth][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {171, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod, }},
+        /* vp9dsp.mc[16][regular][put][1][1] */
+#else
+    {171, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_regular, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {179, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod, }},
+        /* vp9dsp.mc[16][sharp][put][1][1] */
+#else
+    {179, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_sharp, NULL, NULL}},
+        /* vp9dsp.mc[16][sharp][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {187, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod, }},
+        /* vp9dsp.mc[16][bilinear][put][1][1] */
+#else
+    {187, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {167, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[16][smooth][avg][1][1] */
+#else
+    {167, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[16][smooth][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {175, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod, }},
+        /* vp9dsp.mc[16][regular][avg][1][1] */
+#else
+    {175, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {183, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[16][sharp][avg][1][1] */
+#else
+    {183, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[16][sharp][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {191, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[16][bilinear][avg][1][1] */
+#else
+    {191, {(any_fn *)daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {161, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_16v_smooth,
+        }}, /* vp9dsp.mc[16][smooth][put][0][1] */
+#else
+    {161, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_smooth, NULL, NULL}},
+        /* vp9dsp.mc[16][smooth][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {169, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_16v_regular,
+        }}, /* vp9dsp.mc[16][regular][put][0][1] */
+#else
+    {169, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_regular, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {177, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_16v_sharp, }},
+        /* vp9dsp.mc[16][sharp][put][0][1] */
+#else
+    {177, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_sharp, NULL, NULL}},
+        /* vp9dsp.mc[16][sharp][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {185, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_bilinear, }}, /* vp9dsp.mc[16][bilinear][put][0][1] */
+#else
+    {185, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {165, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_smooth,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_smooth, }}, /* vp9dsp.mc[16][smooth][avg][0][1] */
+#else
+    {165, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[16][smooth][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {173, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_regular,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_regular, }},
+        /* vp9dsp.mc[16][regular][avg][0][1] */
+#else
+    {173, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[16][regular][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {181, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_sharp,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_sharp, }}, /* vp9dsp.mc[16][sharp][avg][0][1] */
+#else
+    {181, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[16][sharp][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {189, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_bilinear, }},
+        /* vp9dsp.mc[16][bilinear][avg][0][1] */
+#else
+    {189, {(any_fn *)daedalus_ffmpeg_vp9_mc_16v_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[16][bilinear][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {226, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth, }},
+        /* vp9dsp.mc[4][smooth][put][1][0] */
+#else
+    {226, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth, NULL, NULL}},
+        /* vp9dsp.mc[4][smooth][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {234, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular,
+        }}, /* vp9dsp.mc[4][regular][put][1][0] */
+#else
+    {234, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular, NULL, NULL}},
+        /* vp9dsp.mc[4][regular][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {242, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp, }},
+        /* vp9dsp.mc[4][sharp][put][1][0] */
+#else
+    {242, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp, NULL, NULL}},
+        /* vp9dsp.mc[4][sharp][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {250, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear,
+        }}, /* vp9dsp.mc[4][bilinear][put][1][0] */
+#else
+    {250, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[4][bilinear][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {230, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth, }}, /* vp9dsp.mc[4][smooth][avg][1][0] */
+#else
+    {230, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[4][smooth][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {238, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular, }}, /* vp9dsp.mc[4][regular][avg][1][0] */
+#else
+    {238, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[4][regular][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {246, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp, }}, /* vp9dsp.mc[4][sharp][avg][1][0] */
+#else
+    {246, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[4][sharp][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {254, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear, }},
+        /* vp9dsp.mc[4][bilinear][avg][1][0] */
+#else
+    {254, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[4][bilinear][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {227, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth,
+        }}, /* vp9dsp.mc[4][smooth][put][1][1] */
+#else
+    {227, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth, NULL, NULL}},
+        /* vp9dsp.mc[4][smooth][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {235, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular,
+        }}, /* vp9dsp.mc[4][regular][put][1][1] */
+#else
+    {235, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular, NULL, NULL}},
+        /* vp9dsp.mc[4][regular][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {243, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp, }},
+        /* vp9dsp.mc[4][sharp][put][1][1] */
+#else
+    {243, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp, NULL, NULL}},
+        /* vp9dsp.mc[4][sharp][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {251, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear, }}, /* vp9dsp.mc[4][bilinear][put][1][1] */
+#else
+    {251, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[4][bilinear][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {231, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth, }}, /* vp9dsp.mc[4][smooth][avg][1][1] */
+#else
+    {231, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[4][smooth][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {239, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular, }}, /* vp9dsp.mc[4][regular][avg][1][1] */
+#else
+    {239, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[4][regular][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {247, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp, }}, /* vp9dsp.mc[4][sharp][avg][1][1] */
+#else
+    {247, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[4][sharp][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {255, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear, }},
+        /* vp9dsp.mc[4][bilinear][avg][1][1] */
+#else
+    {255, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[4][bilinear][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {225, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_4v_smooth, }},
+        /* vp9dsp.mc[4][smooth][put][0][1] */
+#else
+    {225, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_smooth, NULL, NULL}},
+        /* vp9dsp.mc[4][smooth][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {233, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_4v_regular,
+        }}, /* vp9dsp.mc[4][regular][put][0][1] */
+#else
+    {233, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_regular, NULL, NULL}},
+        /* vp9dsp.mc[4][regular][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {241, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_4v_sharp, }},
+        /* vp9dsp.mc[4][sharp][put][0][1] */
+#else
+    {241, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_sharp, NULL, NULL}},
+        /* vp9dsp.mc[4][sharp][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {249, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_bilinear, (any_fn *)daedalus_ffmpeg_vp9_mc_4v_bilinear,
+        }}, /* vp9dsp.mc[4][bilinear][put][0][1] */
+#else
+    {249, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[4][bilinear][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {229, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_smooth,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_smooth, }}, /* vp9dsp.mc[4][smooth][avg][0][1] */
+#else
+    {229, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[4][smooth][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {237, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_regular,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_regular, }}, /* vp9dsp.mc[4][regular][avg][0][1] */
+#else
+    {237, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[4][regular][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {245, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_sharp,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_sharp, }}, /* vp9dsp.mc[4][sharp][avg][0][1] */
+#else
+    {245, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[4][sharp][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {253, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_bilinear, }},
+        /* vp9dsp.mc[4][bilinear][avg][0][1] */
+#else
+    {253, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[4][bilinear][avg][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {194, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_smooth__plain,
@@ -4041,6 +13134,78 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #else
     {222, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_avg_bilinear, NULL, NULL}},
         /* vp9dsp.mc[8][bilinear][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {195, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod, }},
+        /* vp9dsp.mc[8][smooth][put][1][1] */
+#else
+    {195, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_smooth, NULL, NULL}},
+        /* vp9dsp.mc[8][smooth][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {203, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod, }},
+        /* vp9dsp.mc[8][regular][put][1][1] */
+#else
+    {203, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_regular, NULL, NULL}},
+        /* vp9dsp.mc[8][regular][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {211, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod, }},
+        /* vp9dsp.mc[8][sharp][put][1][1] */
+#else
+    {211, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_sharp, NULL, NULL}},
+        /* vp9dsp.mc[8][sharp][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {219, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod, }},
+        /* vp9dsp.mc[8][bilinear][put][1][1] */
+#else
+    {219, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[8][bilinear][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {199, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[8][smooth][avg][1][1] */
+#else
+    {199, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[8][smooth][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {207, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod, }},
+        /* vp9dsp.mc[8][regular][avg][1][1] */
+#else
+    {207, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[8][regular][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {215, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[8][sharp][avg][1][1] */
+#else
+    {215, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[8][sharp][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {223, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[8][bilinear][avg][1][1] */
+#else
+    {223, {(any_fn *)daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[8][bilinear][avg][1][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {193, {(any_fn *)daedalus_ffmpeg_vp9_mc_8v_smooth__plain,

@@ -2295,6 +2295,18 @@ static const daedalus_class_desc vp9_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst4__vector_full",
@@ -2353,6 +2365,18 @@ static const daedalus_class_desc vp9_iadst4_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_idct4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst4_idct4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst4_idct4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst4_idct4__vector_full",
@@ -2411,6 +2435,18 @@ static const daedalus_class_desc vp9_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst8__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst8__vector_full",
@@ -2469,6 +2505,18 @@ static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_idct8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst8_idct8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst8_idct8__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst8_idct8__vector_full",
@@ -2534,6 +2582,30 @@ static const daedalus_class_desc vp9_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_idct4__vector_dc",
@@ -2614,6 +2686,18 @@ static const daedalus_class_desc vp9_idct4_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_iadst4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4_iadst4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4_iadst4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_idct4_iadst4__vector_full",
@@ -3082,6 +3166,18 @@ static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_iadst8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8_iadst8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8_iadst8__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_idct8_iadst8__vector_full",
@@ -3140,6 +3236,18 @@ static const daedalus_class_desc vp9_iwht4_classes[] = {
 };
 
 static const daedalus_variant vp9_iwht4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iwht4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iwht4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iwht4__vector_full",
@@ -3806,6 +3914,1571 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_mc_16h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16h_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16h_classes[] = {
+  { "sub8", vp9_mc_16h_sub8, 2 },
+  { "rows8", vp9_mc_16h_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16h_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16h_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16h_avg_classes[] = {
+  { "sub8", vp9_mc_16h_avg_sub8, 2 },
+  { "rows8", vp9_mc_16h_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16h_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16hv_classes[] = {
+  { "sub8", vp9_mc_16hv_sub8, 3 },
+  { "rows8", vp9_mc_16hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16hv_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1,
+    15 } };
+
+static const daedalus_condition vp9_mc_16hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16hv_avg_classes[] = {
+  { "sub8", vp9_mc_16hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_16hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16v_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16v_classes[] = {
+  { "sub8", vp9_mc_16v_sub8, 2 },
+  { "rows8", vp9_mc_16v_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16v_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16v_avg_classes[] = {
+  { "sub8", vp9_mc_16v_avg_sub8, 2 },
+  { "rows8", vp9_mc_16v_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4h_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4h_classes[] = {
+  { "sub4", vp9_mc_4h_sub4, 2 },
+  { "rows4", vp9_mc_4h_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4h_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4h_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_avg_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
+  { "sub4", vp9_mc_4h_avg_sub4, 2 },
+  { "rows4", vp9_mc_4h_avg_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4h_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 8, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4hv_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4hv_classes[] = {
+  { "sub4", vp9_mc_4hv_sub4, 3 },
+  { "rows4", vp9_mc_4hv_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4hv_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 8, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4hv_avg_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_avg_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
+  { "sub4", vp9_mc_4hv_avg_sub4, 3 },
+  { "rows4", vp9_mc_4hv_avg_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 8, 0, 4},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4v_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4v_classes[] = {
+  { "sub4", vp9_mc_4v_sub4, 2 },
+  { "rows4", vp9_mc_4v_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 8, 0, 4},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4v_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_avg_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4v_avg_classes[] = {
+  { "sub4", vp9_mc_4v_avg_sub4, 2 },
+  { "rows4", vp9_mc_4v_avg_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
   {
     .name = "dst",
@@ -4319,6 +5992,284 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_8hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 12},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_8hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_8hv_classes[] = {
+  { "sub8", vp9_mc_8hv_sub8, 3 },
+  { "rows8", vp9_mc_8hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8hv_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_8hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 12},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_8hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
+  { "sub8", vp9_mc_8hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_8hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_full,
   },
 };
 
@@ -4934,6 +6885,150 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_lpf8_v_variants) / sizeof(vp9_lpf8_v_variants[0]),
   },
   {
+    .id = "vp9_mc_16h",
+    .meta_size = 12,
+    .buffers = vp9_mc_16h_buffers,
+    .n_buffers = sizeof(vp9_mc_16h_buffers) / sizeof(vp9_mc_16h_buffers[0]),
+    .params = vp9_mc_16h_params,
+    .n_params = sizeof(vp9_mc_16h_params) / sizeof(vp9_mc_16h_params[0]),
+    .classes = vp9_mc_16h_classes,
+    .n_classes = sizeof(vp9_mc_16h_classes) / sizeof(vp9_mc_16h_classes[0]),
+    .variants = vp9_mc_16h_variants,
+    .n_variants = sizeof(vp9_mc_16h_variants) / sizeof(vp9_mc_16h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_16h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_16h_avg_buffers) / sizeof(vp9_mc_16h_avg_buffers[0]),
+    .params = vp9_mc_16h_avg_params,
+    .n_params = sizeof(vp9_mc_16h_avg_params) / sizeof(vp9_mc_16h_avg_params[0]),
+    .classes = vp9_mc_16h_avg_classes,
+    .n_classes = sizeof(vp9_mc_16h_avg_classes) / sizeof(vp9_mc_16h_avg_classes[0]),
+    .variants = vp9_mc_16h_avg_variants,
+    .n_variants = sizeof(vp9_mc_16h_avg_variants) / sizeof(vp9_mc_16h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_16hv_buffers,
+    .n_buffers = sizeof(vp9_mc_16hv_buffers) / sizeof(vp9_mc_16hv_buffers[0]),
+    .params = vp9_mc_16hv_params,
+    .n_params = sizeof(vp9_mc_16hv_params) / sizeof(vp9_mc_16hv_params[0]),
+    .classes = vp9_mc_16hv_classes,
+    .n_classes = sizeof(vp9_mc_16hv_classes) / sizeof(vp9_mc_16hv_classes[0]),
+    .variants = vp9_mc_16hv_variants,
+    .n_variants = sizeof(vp9_mc_16hv_variants) / sizeof(vp9_mc_16hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_16hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_16hv_avg_buffers) / sizeof(vp9_mc_16hv_avg_buffers[0]),
+    .params = vp9_mc_16hv_avg_params,
+    .n_params = sizeof(vp9_mc_16hv_avg_params) / sizeof(vp9_mc_16hv_avg_params[0]),
+    .classes = vp9_mc_16hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_16hv_avg_classes) / sizeof(vp9_mc_16hv_avg_classes[0]),
+    .variants = vp9_mc_16hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_16hv_avg_variants) / sizeof(vp9_mc_16hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16v",
+    .meta_size = 12,
+    .buffers = vp9_mc_16v_buffers,
+    .n_buffers = sizeof(vp9_mc_16v_buffers) / sizeof(vp9_mc_16v_buffers[0]),
+    .params = vp9_mc_16v_params,
+    .n_params = sizeof(vp9_mc_16v_params) / sizeof(vp9_mc_16v_params[0]),
+    .classes = vp9_mc_16v_classes,
+    .n_classes = sizeof(vp9_mc_16v_classes) / sizeof(vp9_mc_16v_classes[0]),
+    .variants = vp9_mc_16v_variants,
+    .n_variants = sizeof(vp9_mc_16v_variants) / sizeof(vp9_mc_16v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_16v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_16v_avg_buffers) / sizeof(vp9_mc_16v_avg_buffers[0]),
+    .params = vp9_mc_16v_avg_params,
+    .n_params = sizeof(vp9_mc_16v_avg_params) / sizeof(vp9_mc_16v_avg_params[0]),
+    .classes = vp9_mc_16v_avg_classes,
+    .n_classes = sizeof(vp9_mc_16v_avg_classes) / sizeof(vp9_mc_16v_avg_classes[0]),
+    .variants = vp9_mc_16v_avg_variants,
+    .n_variants = sizeof(vp9_mc_16v_avg_variants) / sizeof(vp9_mc_16v_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4h",
+    .meta_size = 12,
+    .buffers = vp9_mc_4h_buffers,
+    .n_buffers = sizeof(vp9_mc_4h_buffers) / sizeof(vp9_mc_4h_buffers[0]),
+    .params = vp9_mc_4h_params,
+    .n_params = sizeof(vp9_mc_4h_params) / sizeof(vp9_mc_4h_params[0]),
+    .classes = vp9_mc_4h_classes,
+    .n_classes = sizeof(vp9_mc_4h_classes) / sizeof(vp9_mc_4h_classes[0]),
+    .variants = vp9_mc_4h_variants,
+    .n_variants = sizeof(vp9_mc_4h_variants) / sizeof(vp9_mc_4h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_4h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_4h_avg_buffers) / sizeof(vp9_mc_4h_avg_buffers[0]),
+    .params = vp9_mc_4h_avg_params,
+    .n_params = sizeof(vp9_mc_4h_avg_params) / sizeof(vp9_mc_4h_avg_params[0]),
+    .classes = vp9_mc_4h_avg_classes,
+    .n_classes = sizeof(vp9_mc_4h_avg_classes) / sizeof(vp9_mc_4h_avg_classes[0]),
+    .variants = vp9_mc_4h_avg_variants,
+    .n_variants = sizeof(vp9_mc_4h_avg_variants) / sizeof(vp9_mc_4h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_4hv_buffers,
+    .n_buffers = sizeof(vp9_mc_4hv_buffers) / sizeof(vp9_mc_4hv_buffers[0]),
+    .params = vp9_mc_4hv_params,
+    .n_params = sizeof(vp9_mc_4hv_params) / sizeof(vp9_mc_4hv_params[0]),
+    .classes = vp9_mc_4hv_classes,
+    .n_classes = sizeof(vp9_mc_4hv_classes) / sizeof(vp9_mc_4hv_classes[0]),
+    .variants = vp9_mc_4hv_variants,
+    .n_variants = sizeof(vp9_mc_4hv_variants) / sizeof(vp9_mc_4hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_4hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_4hv_avg_buffers) / sizeof(vp9_mc_4hv_avg_buffers[0]),
+    .params = vp9_mc_4hv_avg_params,
+    .n_params = sizeof(vp9_mc_4hv_avg_params) / sizeof(vp9_mc_4hv_avg_params[0]),
+    .classes = vp9_mc_4hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_4hv_avg_classes) / sizeof(vp9_mc_4hv_avg_classes[0]),
+    .variants = vp9_mc_4hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_4hv_avg_variants) / sizeof(vp9_mc_4hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4v",
+    .meta_size = 12,
+    .buffers = vp9_mc_4v_buffers,
+    .n_buffers = sizeof(vp9_mc_4v_buffers) / sizeof(vp9_mc_4v_buffers[0]),
+    .params = vp9_mc_4v_params,
+    .n_params = sizeof(vp9_mc_4v_params) / sizeof(vp9_mc_4v_params[0]),
+    .classes = vp9_mc_4v_classes,
+    .n_classes = sizeof(vp9_mc_4v_classes) / sizeof(vp9_mc_4v_classes[0]),
+    .variants = vp9_mc_4v_variants,
+    .n_variants = sizeof(vp9_mc_4v_variants) / sizeof(vp9_mc_4v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_4v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_4v_avg_buffers) / sizeof(vp9_mc_4v_avg_buffers[0]),
+    .params = vp9_mc_4v_avg_params,
+    .n_params = sizeof(vp9_mc_4v_avg_params) / sizeof(vp9_mc_4v_avg_params[0]),
+    .classes = vp9_mc_4v_avg_classes,
+    .n_classes = sizeof(vp9_mc_4v_avg_classes) / sizeof(vp9_mc_4v_avg_classes[0]),
+    .variants = vp9_mc_4v_avg_variants,
+    .n_variants = sizeof(vp9_mc_4v_avg_variants) / sizeof(vp9_mc_4v_avg_variants[0]),
+  },
+  {
     .id = "vp9_mc_8h",
     .meta_size = 12,
     .buffers = vp9_mc_8h_buffers,
@@ -4956,6 +7051,30 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_mc_8h_avg_classes) / sizeof(vp9_mc_8h_avg_classes[0]),
     .variants = vp9_mc_8h_avg_variants,
     .n_variants = sizeof(vp9_mc_8h_avg_variants) / sizeof(vp9_mc_8h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_8hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_8hv_buffers,
+    .n_buffers = sizeof(vp9_mc_8hv_buffers) / sizeof(vp9_mc_8hv_buffers[0]),
+    .params = vp9_mc_8hv_params,
+    .n_params = sizeof(vp9_mc_8hv_params) / sizeof(vp9_mc_8hv_params[0]),
+    .classes = vp9_mc_8hv_classes,
+    .n_classes = sizeof(vp9_mc_8hv_classes) / sizeof(vp9_mc_8hv_classes[0]),
+    .variants = vp9_mc_8hv_variants,
+    .n_variants = sizeof(vp9_mc_8hv_variants) / sizeof(vp9_mc_8hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_8hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_8hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_8hv_avg_buffers) / sizeof(vp9_mc_8hv_avg_buffers[0]),
+    .params = vp9_mc_8hv_avg_params,
+    .n_params = sizeof(vp9_mc_8hv_avg_params) / sizeof(vp9_mc_8hv_avg_params[0]),
+    .classes = vp9_mc_8hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_8hv_avg_classes) / sizeof(vp9_mc_8hv_avg_classes[0]),
+    .variants = vp9_mc_8hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_8hv_avg_variants) / sizeof(vp9_mc_8hv_avg_variants[0]),
   },
   {
     .id = "vp9_mc_8v",
@@ -4991,7 +7110,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "d041fbf479cc065d",
+  .generator = "affbb1bdfdce6c15",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

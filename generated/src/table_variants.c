@@ -2515,6 +2515,18 @@ static const daedalus_class_desc vp9_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst4__vector_full",
@@ -2573,6 +2585,18 @@ static const daedalus_class_desc vp9_iadst4_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_idct4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst4_idct4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst4_idct4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst4_idct4__vector_full",
@@ -2631,6 +2655,18 @@ static const daedalus_class_desc vp9_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst8__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst8__vector_full",
@@ -2689,6 +2725,18 @@ static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_idct8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst8_idct8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iadst8_idct8__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iadst8_idct8__vector_full",
@@ -2754,6 +2802,30 @@ static const daedalus_class_desc vp9_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_idct4__vector_dc",
@@ -2834,6 +2906,18 @@ static const daedalus_class_desc vp9_idct4_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_iadst4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4_iadst4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4_iadst4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_idct4_iadst4__vector_full",
@@ -3374,6 +3458,18 @@ static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_iadst8_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8_iadst8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8_iadst8__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_idct8_iadst8__vector_full",
@@ -3432,6 +3528,18 @@ static const daedalus_class_desc vp9_iwht4_classes[] = {
 };
 
 static const daedalus_variant vp9_iwht4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iwht4__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_iwht4__neon_full,
+  },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_iwht4__vector_full",
@@ -4242,6 +4350,1571 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
 #endif
 };
 
+static const daedalus_buffer_desc vp9_mc_16h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16h_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16h_classes[] = {
+  { "sub8", vp9_mc_16h_sub8, 2 },
+  { "rows8", vp9_mc_16h_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16h_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16h_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16h_avg_classes[] = {
+  { "sub8", vp9_mc_16h_avg_sub8, 2 },
+  { "rows8", vp9_mc_16h_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16h_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16hv_classes[] = {
+  { "sub8", vp9_mc_16hv_sub8, 3 },
+  { "rows8", vp9_mc_16hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16hv_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 20},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1,
+    15 } };
+
+static const daedalus_condition vp9_mc_16hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16hv_avg_classes[] = {
+  { "sub8", vp9_mc_16hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_16hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16hv_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16v_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16v_classes[] = {
+  { "sub8", vp9_mc_16v_sub8, 2 },
+  { "rows8", vp9_mc_16v_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_16v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 16},
+    .writes = {0, 8, 0, 16},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 16},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_16v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_16v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_16v_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_16v_avg_classes[] = {
+  { "sub8", vp9_mc_16v_avg_sub8, 2 },
+  { "rows8", vp9_mc_16v_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_16v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_16v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_16v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_16v_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4h_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4h_classes[] = {
+  { "sub4", vp9_mc_4h_sub4, 2 },
+  { "rows4", vp9_mc_4h_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4h_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4h_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_avg_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
+  { "sub4", vp9_mc_4h_avg_sub4, 2 },
+  { "rows4", vp9_mc_4h_avg_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4h_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 8, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4hv_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4hv_classes[] = {
+  { "sub4", vp9_mc_4hv_sub4, 3 },
+  { "rows4", vp9_mc_4hv_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4hv_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 8, -3, 8},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4hv_avg_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_avg_rows4[] = { { 3, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
+  { "sub4", vp9_mc_4hv_avg_sub4, 3 },
+  { "rows4", vp9_mc_4hv_avg_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 8, 0, 4},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4v_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4v_classes[] = {
+  { "sub4", vp9_mc_4v_sub4, 2 },
+  { "rows4", vp9_mc_4v_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 4, 0, 4},
+    .writes = {0, 4, 0, 4},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 8, 0, 4},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_4v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+};
+
+static const daedalus_condition vp9_mc_4v_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_avg_rows4[] = { { 2, 4, 4 } };
+
+static const daedalus_class_desc vp9_mc_4v_avg_classes[] = {
+  { "sub4", vp9_mc_4v_avg_sub4, 2 },
+  { "rows4", vp9_mc_4v_avg_rows4, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_4v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__vector_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_rows4,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
   {
     .name = "dst",
@@ -4779,6 +6452,284 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_8hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 12},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_8hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_8hv_classes[] = {
+  { "sub8", vp9_mc_8hv_sub8, 3 },
+  { "rows8", vp9_mc_8hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8hv_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_8hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 8},
+    .writes = {0, 8, 0, 8},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 12},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_8hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_8hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_8hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
+  { "sub8", vp9_mc_8hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_8hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_full,
   },
 };
 
@@ -5394,6 +7345,150 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_lpf8_v_variants) / sizeof(vp9_lpf8_v_variants[0]),
   },
   {
+    .id = "vp9_mc_16h",
+    .meta_size = 12,
+    .buffers = vp9_mc_16h_buffers,
+    .n_buffers = sizeof(vp9_mc_16h_buffers) / sizeof(vp9_mc_16h_buffers[0]),
+    .params = vp9_mc_16h_params,
+    .n_params = sizeof(vp9_mc_16h_params) / sizeof(vp9_mc_16h_params[0]),
+    .classes = vp9_mc_16h_classes,
+    .n_classes = sizeof(vp9_mc_16h_classes) / sizeof(vp9_mc_16h_classes[0]),
+    .variants = vp9_mc_16h_variants,
+    .n_variants = sizeof(vp9_mc_16h_variants) / sizeof(vp9_mc_16h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_16h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_16h_avg_buffers) / sizeof(vp9_mc_16h_avg_buffers[0]),
+    .params = vp9_mc_16h_avg_params,
+    .n_params = sizeof(vp9_mc_16h_avg_params) / sizeof(vp9_mc_16h_avg_params[0]),
+    .classes = vp9_mc_16h_avg_classes,
+    .n_classes = sizeof(vp9_mc_16h_avg_classes) / sizeof(vp9_mc_16h_avg_classes[0]),
+    .variants = vp9_mc_16h_avg_variants,
+    .n_variants = sizeof(vp9_mc_16h_avg_variants) / sizeof(vp9_mc_16h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_16hv_buffers,
+    .n_buffers = sizeof(vp9_mc_16hv_buffers) / sizeof(vp9_mc_16hv_buffers[0]),
+    .params = vp9_mc_16hv_params,
+    .n_params = sizeof(vp9_mc_16hv_params) / sizeof(vp9_mc_16hv_params[0]),
+    .classes = vp9_mc_16hv_classes,
+    .n_classes = sizeof(vp9_mc_16hv_classes) / sizeof(vp9_mc_16hv_classes[0]),
+    .variants = vp9_mc_16hv_variants,
+    .n_variants = sizeof(vp9_mc_16hv_variants) / sizeof(vp9_mc_16hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_16hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_16hv_avg_buffers) / sizeof(vp9_mc_16hv_avg_buffers[0]),
+    .params = vp9_mc_16hv_avg_params,
+    .n_params = sizeof(vp9_mc_16hv_avg_params) / sizeof(vp9_mc_16hv_avg_params[0]),
+    .classes = vp9_mc_16hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_16hv_avg_classes) / sizeof(vp9_mc_16hv_avg_classes[0]),
+    .variants = vp9_mc_16hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_16hv_avg_variants) / sizeof(vp9_mc_16hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16v",
+    .meta_size = 12,
+    .buffers = vp9_mc_16v_buffers,
+    .n_buffers = sizeof(vp9_mc_16v_buffers) / sizeof(vp9_mc_16v_buffers[0]),
+    .params = vp9_mc_16v_params,
+    .n_params = sizeof(vp9_mc_16v_params) / sizeof(vp9_mc_16v_params[0]),
+    .classes = vp9_mc_16v_classes,
+    .n_classes = sizeof(vp9_mc_16v_classes) / sizeof(vp9_mc_16v_classes[0]),
+    .variants = vp9_mc_16v_variants,
+    .n_variants = sizeof(vp9_mc_16v_variants) / sizeof(vp9_mc_16v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_16v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_16v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_16v_avg_buffers) / sizeof(vp9_mc_16v_avg_buffers[0]),
+    .params = vp9_mc_16v_avg_params,
+    .n_params = sizeof(vp9_mc_16v_avg_params) / sizeof(vp9_mc_16v_avg_params[0]),
+    .classes = vp9_mc_16v_avg_classes,
+    .n_classes = sizeof(vp9_mc_16v_avg_classes) / sizeof(vp9_mc_16v_avg_classes[0]),
+    .variants = vp9_mc_16v_avg_variants,
+    .n_variants = sizeof(vp9_mc_16v_avg_variants) / sizeof(vp9_mc_16v_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4h",
+    .meta_size = 12,
+    .buffers = vp9_mc_4h_buffers,
+    .n_buffers = sizeof(vp9_mc_4h_buffers) / sizeof(vp9_mc_4h_buffers[0]),
+    .params = vp9_mc_4h_params,
+    .n_params = sizeof(vp9_mc_4h_params) / sizeof(vp9_mc_4h_params[0]),
+    .classes = vp9_mc_4h_classes,
+    .n_classes = sizeof(vp9_mc_4h_classes) / sizeof(vp9_mc_4h_classes[0]),
+    .variants = vp9_mc_4h_variants,
+    .n_variants = sizeof(vp9_mc_4h_variants) / sizeof(vp9_mc_4h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_4h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_4h_avg_buffers) / sizeof(vp9_mc_4h_avg_buffers[0]),
+    .params = vp9_mc_4h_avg_params,
+    .n_params = sizeof(vp9_mc_4h_avg_params) / sizeof(vp9_mc_4h_avg_params[0]),
+    .classes = vp9_mc_4h_avg_classes,
+    .n_classes = sizeof(vp9_mc_4h_avg_classes) / sizeof(vp9_mc_4h_avg_classes[0]),
+    .variants = vp9_mc_4h_avg_variants,
+    .n_variants = sizeof(vp9_mc_4h_avg_variants) / sizeof(vp9_mc_4h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_4hv_buffers,
+    .n_buffers = sizeof(vp9_mc_4hv_buffers) / sizeof(vp9_mc_4hv_buffers[0]),
+    .params = vp9_mc_4hv_params,
+    .n_params = sizeof(vp9_mc_4hv_params) / sizeof(vp9_mc_4hv_params[0]),
+    .classes = vp9_mc_4hv_classes,
+    .n_classes = sizeof(vp9_mc_4hv_classes) / sizeof(vp9_mc_4hv_classes[0]),
+    .variants = vp9_mc_4hv_variants,
+    .n_variants = sizeof(vp9_mc_4hv_variants) / sizeof(vp9_mc_4hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_4hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_4hv_avg_buffers) / sizeof(vp9_mc_4hv_avg_buffers[0]),
+    .params = vp9_mc_4hv_avg_params,
+    .n_params = sizeof(vp9_mc_4hv_avg_params) / sizeof(vp9_mc_4hv_avg_params[0]),
+    .classes = vp9_mc_4hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_4hv_avg_classes) / sizeof(vp9_mc_4hv_avg_classes[0]),
+    .variants = vp9_mc_4hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_4hv_avg_variants) / sizeof(vp9_mc_4hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4v",
+    .meta_size = 12,
+    .buffers = vp9_mc_4v_buffers,
+    .n_buffers = sizeof(vp9_mc_4v_buffers) / sizeof(vp9_mc_4v_buffers[0]),
+    .params = vp9_mc_4v_params,
+    .n_params = sizeof(vp9_mc_4v_params) / sizeof(vp9_mc_4v_params[0]),
+    .classes = vp9_mc_4v_classes,
+    .n_classes = sizeof(vp9_mc_4v_classes) / sizeof(vp9_mc_4v_classes[0]),
+    .variants = vp9_mc_4v_variants,
+    .n_variants = sizeof(vp9_mc_4v_variants) / sizeof(vp9_mc_4v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_4v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_4v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_4v_avg_buffers) / sizeof(vp9_mc_4v_avg_buffers[0]),
+    .params = vp9_mc_4v_avg_params,
+    .n_params = sizeof(vp9_mc_4v_avg_params) / sizeof(vp9_mc_4v_avg_params[0]),
+    .classes = vp9_mc_4v_avg_classes,
+    .n_classes = sizeof(vp9_mc_4v_avg_classes) / sizeof(vp9_mc_4v_avg_classes[0]),
+    .variants = vp9_mc_4v_avg_variants,
+    .n_variants = sizeof(vp9_mc_4v_avg_variants) / sizeof(vp9_mc_4v_avg_variants[0]),
+  },
+  {
     .id = "vp9_mc_8h",
     .meta_size = 12,
     .buffers = vp9_mc_8h_buffers,
@@ -5416,6 +7511,30 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_mc_8h_avg_classes) / sizeof(vp9_mc_8h_avg_classes[0]),
     .variants = vp9_mc_8h_avg_variants,
     .n_variants = sizeof(vp9_mc_8h_avg_variants) / sizeof(vp9_mc_8h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_8hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_8hv_buffers,
+    .n_buffers = sizeof(vp9_mc_8hv_buffers) / sizeof(vp9_mc_8hv_buffers[0]),
+    .params = vp9_mc_8hv_params,
+    .n_params = sizeof(vp9_mc_8hv_params) / sizeof(vp9_mc_8hv_params[0]),
+    .classes = vp9_mc_8hv_classes,
+    .n_classes = sizeof(vp9_mc_8hv_classes) / sizeof(vp9_mc_8hv_classes[0]),
+    .variants = vp9_mc_8hv_variants,
+    .n_variants = sizeof(vp9_mc_8hv_variants) / sizeof(vp9_mc_8hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_8hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_8hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_8hv_avg_buffers) / sizeof(vp9_mc_8hv_avg_buffers[0]),
+    .params = vp9_mc_8hv_avg_params,
+    .n_params = sizeof(vp9_mc_8hv_avg_params) / sizeof(vp9_mc_8hv_avg_params[0]),
+    .classes = vp9_mc_8hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_8hv_avg_classes) / sizeof(vp9_mc_8hv_avg_classes[0]),
+    .variants = vp9_mc_8hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_8hv_avg_variants) / sizeof(vp9_mc_8hv_avg_variants[0]),
   },
   {
     .id = "vp9_mc_8v",
@@ -6357,6 +8476,26 @@ static void call_daedalus_clearing_items_vp9_iadst4(const daedalus_buffer *buffe
       (int16_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_iadst4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_iadst4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_iadst4__vector_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -6409,6 +8548,25 @@ static void call_daedalus_clearing_items_vp9_iadst4_idct4(const daedalus_buffer 
       (int16_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_iadst4_idct4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst4_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst4_idct4__neon_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_iadst4_idct4__vector_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -6460,6 +8618,26 @@ static void call_daedalus_clearing_items_vp9_iadst8(const daedalus_buffer *buffe
       (int16_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_iadst8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_iadst8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_iadst8__vector_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -6512,6 +8690,25 @@ static void call_daedalus_clearing_items_vp9_iadst8_idct8(const daedalus_buffer 
       (int16_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_iadst8_idct8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iadst8_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iadst8_idct8__neon_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_iadst8_idct8__vector_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -6559,6 +8756,40 @@ static void call_daedalus_clearing_items_vp9_idct4(const daedalus_buffer *buffer
       (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct4__neon_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_idct4__neon_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
+      meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
+      meta_step);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_idct4__vector_dc(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -6634,6 +8865,25 @@ static void call_daedalus_clearing_items_vp9_idct4_iadst4(const daedalus_buffer 
       (int16_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct4_iadst4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct4_iadst4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct4_iadst4__neon_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_idct4_iadst4__vector_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -6907,6 +9157,25 @@ static void call_daedalus_clearing_items_vp9_idct8_iadst8(const daedalus_buffer 
       (int16_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct8_iadst8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_idct8_iadst8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_idct8_iadst8__neon_full((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_idct8_iadst8__vector_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -6958,6 +9227,26 @@ static void call_daedalus_clearing_items_vp9_iwht4(const daedalus_buffer *buffer
       (int16_t *)buffers[1].data, n_items);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_iwht4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_items_vp9_iwht4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_iwht4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)meta;
+  (void)meta_step;
+  daedalus_clearing_items_vp9_iwht4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_iwht4__vector_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -7208,6 +9497,810 @@ static void call_daedalus_items_vp9_lpf8_v__neon_full(const daedalus_buffer *buf
 }
 
 #endif
+static void call_daedalus_items_vp9_mc_16h(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16h__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16h__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16h_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16h_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16h_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16h_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16hv(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16hv__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16hv__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16hv_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16hv_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16hv_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16v(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16v__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16v__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16v_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16v_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16v_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_16v_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4h(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4h__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4h__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4h__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4h__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4h__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4h_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h_avg__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4h_avg__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4h_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4h_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4h_avg__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4h_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4hv(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4hv__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4hv__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4hv__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4hv__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4hv__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4hv_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4hv_avg__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4hv_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4hv_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4hv_avg__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4hv_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4v(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4v__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4v__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4v__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4v__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4v__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4v_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v_avg__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4v_avg__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4v_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4v_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4v_avg__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_4v_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
 static void call_daedalus_items_vp9_mc_8h(const daedalus_buffer *buffers, const ptrdiff_t *steps,
     const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -7397,6 +10490,152 @@ static void call_daedalus_items_vp9_mc_8h_avg__c_full(const daedalus_buffer *buf
   daedalus_items_vp9_mc_8h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8hv(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_8hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8hv__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8hv_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_8hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_8hv_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
 }
 
 static void call_daedalus_items_vp9_mc_8v(const daedalus_buffer *buffers, const ptrdiff_t *steps,
@@ -7747,6 +10986,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "vp9_iadst16", call_daedalus_items_vp9_iadst16, NULL },
   { "daedalus_vp9_iadst16__c_full", call_daedalus_items_vp9_iadst16__c_full, NULL },
   { "vp9_iadst4", call_daedalus_items_vp9_iadst4, call_daedalus_clearing_items_vp9_iadst4 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_iadst4__neon_full", call_daedalus_items_vp9_iadst4__neon_full,
+      call_daedalus_clearing_items_vp9_iadst4__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst4__vector_full", call_daedalus_items_vp9_iadst4__vector_full,
       call_daedalus_clearing_items_vp9_iadst4__vector_full },
@@ -7755,6 +10998,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_iadst4__c_full },
   { "vp9_iadst4_idct4", call_daedalus_items_vp9_iadst4_idct4,
       call_daedalus_clearing_items_vp9_iadst4_idct4 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_iadst4_idct4__neon_full", call_daedalus_items_vp9_iadst4_idct4__neon_full,
+      call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst4_idct4__vector_full", call_daedalus_items_vp9_iadst4_idct4__vector_full,
       call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full },
@@ -7762,6 +11009,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_iadst4_idct4__c_full", call_daedalus_items_vp9_iadst4_idct4__c_full,
       call_daedalus_clearing_items_vp9_iadst4_idct4__c_full },
   { "vp9_iadst8", call_daedalus_items_vp9_iadst8, call_daedalus_clearing_items_vp9_iadst8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_iadst8__neon_full", call_daedalus_items_vp9_iadst8__neon_full,
+      call_daedalus_clearing_items_vp9_iadst8__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst8__vector_full", call_daedalus_items_vp9_iadst8__vector_full,
       call_daedalus_clearing_items_vp9_iadst8__vector_full },
@@ -7770,6 +11021,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_iadst8__c_full },
   { "vp9_iadst8_idct8", call_daedalus_items_vp9_iadst8_idct8,
       call_daedalus_clearing_items_vp9_iadst8_idct8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_iadst8_idct8__neon_full", call_daedalus_items_vp9_iadst8_idct8__neon_full,
+      call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst8_idct8__vector_full", call_daedalus_items_vp9_iadst8_idct8__vector_full,
       call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full },
@@ -7777,6 +11032,14 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_iadst8_idct8__c_full", call_daedalus_items_vp9_iadst8_idct8__c_full,
       call_daedalus_clearing_items_vp9_iadst8_idct8__c_full },
   { "vp9_idct4", call_daedalus_items_vp9_idct4, call_daedalus_clearing_items_vp9_idct4 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct4__neon_dc", call_daedalus_items_vp9_idct4__neon_dc,
+      call_daedalus_clearing_items_vp9_idct4__neon_dc },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct4__neon_full", call_daedalus_items_vp9_idct4__neon_full,
+      call_daedalus_clearing_items_vp9_idct4__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct4__vector_dc", call_daedalus_items_vp9_idct4__vector_dc,
       call_daedalus_clearing_items_vp9_idct4__vector_dc },
@@ -7791,6 +11054,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct4__c_full },
   { "vp9_idct4_iadst4", call_daedalus_items_vp9_idct4_iadst4,
       call_daedalus_clearing_items_vp9_idct4_iadst4 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct4_iadst4__neon_full", call_daedalus_items_vp9_idct4_iadst4__neon_full,
+      call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct4_iadst4__vector_full", call_daedalus_items_vp9_idct4_iadst4__vector_full,
       call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full },
@@ -7848,6 +11115,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL },
   { "vp9_idct8_iadst8", call_daedalus_items_vp9_idct8_iadst8,
       call_daedalus_clearing_items_vp9_idct8_iadst8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct8_iadst8__neon_full", call_daedalus_items_vp9_idct8_iadst8__neon_full,
+      call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct8_iadst8__vector_full", call_daedalus_items_vp9_idct8_iadst8__vector_full,
       call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full },
@@ -7855,6 +11126,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_idct8_iadst8__c_full", call_daedalus_items_vp9_idct8_iadst8__c_full,
       call_daedalus_clearing_items_vp9_idct8_iadst8__c_full },
   { "vp9_iwht4", call_daedalus_items_vp9_iwht4, call_daedalus_clearing_items_vp9_iwht4 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_iwht4__neon_full", call_daedalus_items_vp9_iwht4__neon_full,
+      call_daedalus_clearing_items_vp9_iwht4__neon_full },
+#endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iwht4__vector_full", call_daedalus_items_vp9_iwht4__vector_full,
       call_daedalus_clearing_items_vp9_iwht4__vector_full },
@@ -7937,6 +11212,214 @@ const daedalus_items_entry daedalus_items_entries[] = {
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_lpf8_v__neon_full", call_daedalus_items_vp9_lpf8_v__neon_full, NULL },
 #endif
+  { "vp9_mc_16h", call_daedalus_items_vp9_mc_16h, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h__neon_sub8_dot", call_daedalus_items_vp9_mc_16h__neon_sub8_dot, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h__neon_sub8", call_daedalus_items_vp9_mc_16h__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h__neon_full", call_daedalus_items_vp9_mc_16h__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16h__vector_sub8", call_daedalus_items_vp9_mc_16h__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16h__vector_full", call_daedalus_items_vp9_mc_16h__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_16h__c_sub8", call_daedalus_items_vp9_mc_16h__c_sub8, NULL },
+  { "daedalus_vp9_mc_16h__c_rows8", call_daedalus_items_vp9_mc_16h__c_rows8, NULL },
+  { "daedalus_vp9_mc_16h__c_full", call_daedalus_items_vp9_mc_16h__c_full, NULL },
+  { "vp9_mc_16h_avg", call_daedalus_items_vp9_mc_16h_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16h_avg__neon_sub8_dot,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h_avg__neon_sub8", call_daedalus_items_vp9_mc_16h_avg__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h_avg__neon_full", call_daedalus_items_vp9_mc_16h_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16h_avg__vector_sub8", call_daedalus_items_vp9_mc_16h_avg__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16h_avg__vector_full", call_daedalus_items_vp9_mc_16h_avg__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_16h_avg__c_sub8", call_daedalus_items_vp9_mc_16h_avg__c_sub8, NULL },
+  { "daedalus_vp9_mc_16h_avg__c_rows8", call_daedalus_items_vp9_mc_16h_avg__c_rows8, NULL },
+  { "daedalus_vp9_mc_16h_avg__c_full", call_daedalus_items_vp9_mc_16h_avg__c_full, NULL },
+  { "vp9_mc_16hv", call_daedalus_items_vp9_mc_16hv, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv__neon_sub8_dot, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv__neon_sub8", call_daedalus_items_vp9_mc_16hv__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv__neon_full", call_daedalus_items_vp9_mc_16hv__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16hv__vector_sub8", call_daedalus_items_vp9_mc_16hv__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16hv__vector_full", call_daedalus_items_vp9_mc_16hv__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_16hv__c_sub8", call_daedalus_items_vp9_mc_16hv__c_sub8, NULL },
+  { "daedalus_vp9_mc_16hv__c_rows8", call_daedalus_items_vp9_mc_16hv__c_rows8, NULL },
+  { "daedalus_vp9_mc_16hv__c_full", call_daedalus_items_vp9_mc_16hv__c_full, NULL },
+  { "vp9_mc_16hv_avg", call_daedalus_items_vp9_mc_16hv_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv_avg__neon_sub8", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv_avg__neon_full", call_daedalus_items_vp9_mc_16hv_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16hv_avg__vector_sub8", call_daedalus_items_vp9_mc_16hv_avg__vector_sub8,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16hv_avg__vector_full", call_daedalus_items_vp9_mc_16hv_avg__vector_full,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_16hv_avg__c_sub8", call_daedalus_items_vp9_mc_16hv_avg__c_sub8, NULL },
+  { "daedalus_vp9_mc_16hv_avg__c_rows8", call_daedalus_items_vp9_mc_16hv_avg__c_rows8, NULL },
+  { "daedalus_vp9_mc_16hv_avg__c_full", call_daedalus_items_vp9_mc_16hv_avg__c_full, NULL },
+  { "vp9_mc_16v", call_daedalus_items_vp9_mc_16v, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v__neon_sub8", call_daedalus_items_vp9_mc_16v__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v__neon_full", call_daedalus_items_vp9_mc_16v__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v__vector_sub8", call_daedalus_items_vp9_mc_16v__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v__vector_full", call_daedalus_items_vp9_mc_16v__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_16v__c_sub8", call_daedalus_items_vp9_mc_16v__c_sub8, NULL },
+  { "daedalus_vp9_mc_16v__c_rows8", call_daedalus_items_vp9_mc_16v__c_rows8, NULL },
+  { "daedalus_vp9_mc_16v__c_full", call_daedalus_items_vp9_mc_16v__c_full, NULL },
+  { "vp9_mc_16v_avg", call_daedalus_items_vp9_mc_16v_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v_avg__neon_sub8", call_daedalus_items_vp9_mc_16v_avg__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v_avg__neon_full", call_daedalus_items_vp9_mc_16v_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v_avg__vector_sub8", call_daedalus_items_vp9_mc_16v_avg__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v_avg__vector_full", call_daedalus_items_vp9_mc_16v_avg__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_16v_avg__c_sub8", call_daedalus_items_vp9_mc_16v_avg__c_sub8, NULL },
+  { "daedalus_vp9_mc_16v_avg__c_rows8", call_daedalus_items_vp9_mc_16v_avg__c_rows8, NULL },
+  { "daedalus_vp9_mc_16v_avg__c_full", call_daedalus_items_vp9_mc_16v_avg__c_full, NULL },
+  { "vp9_mc_4h", call_daedalus_items_vp9_mc_4h, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h__neon_sub4", call_daedalus_items_vp9_mc_4h__neon_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h__neon_full", call_daedalus_items_vp9_mc_4h__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4h__vector_sub4", call_daedalus_items_vp9_mc_4h__vector_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4h__vector_full", call_daedalus_items_vp9_mc_4h__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_4h__c_sub4", call_daedalus_items_vp9_mc_4h__c_sub4, NULL },
+  { "daedalus_vp9_mc_4h__c_rows4", call_daedalus_items_vp9_mc_4h__c_rows4, NULL },
+  { "daedalus_vp9_mc_4h__c_full", call_daedalus_items_vp9_mc_4h__c_full, NULL },
+  { "vp9_mc_4h_avg", call_daedalus_items_vp9_mc_4h_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h_avg__neon_full", call_daedalus_items_vp9_mc_4h_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4h_avg__vector_sub4", call_daedalus_items_vp9_mc_4h_avg__vector_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4h_avg__vector_full", call_daedalus_items_vp9_mc_4h_avg__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_4h_avg__c_sub4", call_daedalus_items_vp9_mc_4h_avg__c_sub4, NULL },
+  { "daedalus_vp9_mc_4h_avg__c_rows4", call_daedalus_items_vp9_mc_4h_avg__c_rows4, NULL },
+  { "daedalus_vp9_mc_4h_avg__c_full", call_daedalus_items_vp9_mc_4h_avg__c_full, NULL },
+  { "vp9_mc_4hv", call_daedalus_items_vp9_mc_4hv, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv__neon_sub4", call_daedalus_items_vp9_mc_4hv__neon_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv__neon_full", call_daedalus_items_vp9_mc_4hv__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4hv__vector_sub4", call_daedalus_items_vp9_mc_4hv__vector_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4hv__vector_full", call_daedalus_items_vp9_mc_4hv__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_4hv__c_sub4", call_daedalus_items_vp9_mc_4hv__c_sub4, NULL },
+  { "daedalus_vp9_mc_4hv__c_rows4", call_daedalus_items_vp9_mc_4hv__c_rows4, NULL },
+  { "daedalus_vp9_mc_4hv__c_full", call_daedalus_items_vp9_mc_4hv__c_full, NULL },
+  { "vp9_mc_4hv_avg", call_daedalus_items_vp9_mc_4hv_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv_avg__neon_sub4", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv_avg__neon_full", call_daedalus_items_vp9_mc_4hv_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4hv_avg__vector_sub4", call_daedalus_items_vp9_mc_4hv_avg__vector_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4hv_avg__vector_full", call_daedalus_items_vp9_mc_4hv_avg__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_4hv_avg__c_sub4", call_daedalus_items_vp9_mc_4hv_avg__c_sub4, NULL },
+  { "daedalus_vp9_mc_4hv_avg__c_rows4", call_daedalus_items_vp9_mc_4hv_avg__c_rows4, NULL },
+  { "daedalus_vp9_mc_4hv_avg__c_full", call_daedalus_items_vp9_mc_4hv_avg__c_full, NULL },
+  { "vp9_mc_4v", call_daedalus_items_vp9_mc_4v, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4v__neon_sub4", call_daedalus_items_vp9_mc_4v__neon_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4v__neon_full", call_daedalus_items_vp9_mc_4v__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4v__vector_sub4", call_daedalus_items_vp9_mc_4v__vector_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4v__vector_full", call_daedalus_items_vp9_mc_4v__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_4v__c_sub4", call_daedalus_items_vp9_mc_4v__c_sub4, NULL },
+  { "daedalus_vp9_mc_4v__c_rows4", call_daedalus_items_vp9_mc_4v__c_rows4, NULL },
+  { "daedalus_vp9_mc_4v__c_full", call_daedalus_items_vp9_mc_4v__c_full, NULL },
+  { "vp9_mc_4v_avg", call_daedalus_items_vp9_mc_4v_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4v_avg__neon_sub4", call_daedalus_items_vp9_mc_4v_avg__neon_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4v_avg__neon_full", call_daedalus_items_vp9_mc_4v_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4v_avg__vector_sub4", call_daedalus_items_vp9_mc_4v_avg__vector_sub4, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4v_avg__vector_full", call_daedalus_items_vp9_mc_4v_avg__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_4v_avg__c_sub4", call_daedalus_items_vp9_mc_4v_avg__c_sub4, NULL },
+  { "daedalus_vp9_mc_4v_avg__c_rows4", call_daedalus_items_vp9_mc_4v_avg__c_rows4, NULL },
+  { "daedalus_vp9_mc_4v_avg__c_full", call_daedalus_items_vp9_mc_4v_avg__c_full, NULL },
   { "vp9_mc_8h", call_daedalus_items_vp9_mc_8h, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_8h__neon_sub8_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_dot, NULL },
@@ -7991,6 +11474,45 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8h_avg__c_sub8", call_daedalus_items_vp9_mc_8h_avg__c_sub8, NULL },
   { "daedalus_vp9_mc_8h_avg__c_rows8", call_daedalus_items_vp9_mc_8h_avg__c_rows8, NULL },
   { "daedalus_vp9_mc_8h_avg__c_full", call_daedalus_items_vp9_mc_8h_avg__c_full, NULL },
+  { "vp9_mc_8hv", call_daedalus_items_vp9_mc_8hv, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv__neon_sub8_dot, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv__neon_sub8", call_daedalus_items_vp9_mc_8hv__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv__neon_full", call_daedalus_items_vp9_mc_8hv__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8hv__vector_sub8", call_daedalus_items_vp9_mc_8hv__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8hv__vector_full", call_daedalus_items_vp9_mc_8hv__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_8hv__c_sub8", call_daedalus_items_vp9_mc_8hv__c_sub8, NULL },
+  { "daedalus_vp9_mc_8hv__c_rows8", call_daedalus_items_vp9_mc_8hv__c_rows8, NULL },
+  { "daedalus_vp9_mc_8hv__c_full", call_daedalus_items_vp9_mc_8hv__c_full, NULL },
+  { "vp9_mc_8hv_avg", call_daedalus_items_vp9_mc_8hv_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv_avg__neon_sub8", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv_avg__neon_full", call_daedalus_items_vp9_mc_8hv_avg__neon_full, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8hv_avg__vector_sub8", call_daedalus_items_vp9_mc_8hv_avg__vector_sub8, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8hv_avg__vector_full", call_daedalus_items_vp9_mc_8hv_avg__vector_full, NULL },
+#endif
+  { "daedalus_vp9_mc_8hv_avg__c_sub8", call_daedalus_items_vp9_mc_8hv_avg__c_sub8, NULL },
+  { "daedalus_vp9_mc_8hv_avg__c_rows8", call_daedalus_items_vp9_mc_8hv_avg__c_rows8, NULL },
+  { "daedalus_vp9_mc_8hv_avg__c_full", call_daedalus_items_vp9_mc_8hv_avg__c_full, NULL },
   { "vp9_mc_8v", call_daedalus_items_vp9_mc_8v, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_8v__neon_sub8", call_daedalus_items_vp9_mc_8v__neon_sub8, NULL },
@@ -8028,7 +11550,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "d041fbf479cc065d",
+  .generator = "affbb1bdfdce6c15",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

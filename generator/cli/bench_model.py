@@ -132,6 +132,15 @@ def _as_json(comparison: Comparison, measured: Measured, *, bound: bool = False)
         "d3_mean_of_cases": comparison.mean_of_cases(),
         "d3_mean_of_prod": comparison.mean(prod=True),
         "d3_mean_by_compiler": {n: comparison.mean(compiler=n) for n in comparison.compilers},
+        "families": [
+            {
+                "name": m.family.name,
+                "compiler": m.compiler,
+                "d3_mean": m.mean,
+                "cases": {f"{r.case.kernel}, {r.case.name}": r.ratio for r in m.rows},
+            }
+            for m in comparison.family_means()
+        ],
         "generator": generator_hash(repo_root()),
         "kernels": [
             _row(r.counted.work, r.compiler, r, times.get(_key(r.counted.work, r.compiler)))
@@ -234,6 +243,7 @@ def _print(comparison: Comparison, times: list[TimedRow], every: bool) -> None:
                 f"\nBy {name} alone; mean of d3, of each kernel the lowest, {mean:.4f} of theirs:"
             )
             table(own)
+    _print_families(comparison)
     for title, rows in (
         ("With assumptions that the standard does not grant:", given),
         ("Other work: early ends, classes that save work, other filters:", rest),
@@ -252,6 +262,22 @@ def _print(comparison: Comparison, times: list[TimedRow], every: bool) -> None:
         f" within {TIE:.0%} is a tie"
     )
     _print_unit(times)
+
+
+def _print_families(comparison: Comparison) -> None:
+    """The means of the families that have bars of their own."""
+    lines = [
+        (
+            m.family.name, m.compiler, len(m.rows), f"{m.mean:.4f}", m.family.mean_bar,
+            f"{m.worst.ratio:.3f}", m.family.bar, f"{m.worst.case.kernel}, {m.worst.case.name}",
+        )
+        for m in comparison.family_means()
+    ]  # fmt: skip
+    if lines:
+        print("\nFamilies, by variants of the library; d3 of theirs:")
+        print_table(
+            ("family", "compiler", "cases", "mean", "bar", "most", "bar", "of which"), lines
+        )
 
 
 def _print_written(comparison: Comparison, timed: dict[tuple[str, ...], TimedRow]) -> None:

@@ -16,14 +16,17 @@ from daedalus.generator.verify.witness.search import known_or_searched
 
 HINT = (
     "either the value never gets there: state that by k.assumption(...), or clip it; or the"
-    " search is too weak: --seed tries another one"
+    " search is too weak: --seed tries another one, and --search lists what it does not find"
 )
 
 
 @click.command("witness")
 @click.argument("kernels", nargs=-1)
 @click.option(
-    "--search", "anew", is_flag=True, help="Search (and prove) anew, whatever is on file."
+    "--search",
+    "anew",
+    is_flag=True,
+    help="Search (and prove) anew, whatever is on file; what is not found is listed.",
 )
 @click.option(
     "--prove", is_flag=True, help="Also let the solver prove what has no witness, and no proof."
@@ -34,8 +37,11 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, sample: bool, see
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
     plainer operation, and keeps them in generated/records/.
 
-    Exits with 1 if a saturating, rounding or wrapping lowering has none, nor a reason in
-    tools/mutants.toml; or if a reason is said to be a proof, and none is on record
+    The search is limited by work. What it does not find is listed beside the items, on the first
+    search of a kernel and with --search, and is told.
+
+    Exits with 1 if a saturating, rounding or wrapping lowering has none, and is neither listed nor
+    has a reason in tools/mutants.toml; or if a reason is said to be a proof, and none is on record
     that holds for this code: --prove does these and puts them on record.
     """
     entries = chosen(kernels)
@@ -50,6 +56,8 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, sample: bool, see
             for variant, (goals, met, lowerings) in f.counts.items()
         ],
     )
+    for line in (line for f in found.values() for line in f.wanted):
+        tell(f"not found within the search's limit: {line}")
     _fail_on([line for f in found.values() for line in f.missing], "have no witness", HINT)
     if prove:
         _prove(entries, found, anew=anew)

@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +23,16 @@ from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
+from daedalus.generator.compile.kernels import chosen as entries_of
 from daedalus.generator.host import native
 from daedalus.generator.measure import count_cases, count_shapes, trace
 from daedalus.generator.measure.count_cases import Work
 from daedalus.generator.measure.trace import Call
+from daedalus.generator.verify import part
 
 _ARCH = "aarch64"
 _TIMES = 4  # that a piece of work is done; the first may prepare something
+_PART = "count-part"  # below build/: the code of the kernels that were asked for
 _STRIDE, _ORIGIN = 64, 16  # of the picture in tools/count/count.h
 
 
@@ -159,26 +163,33 @@ class Programs:
 
 
 def programs(wanted: tuple[str, ...] = (), *, clang: bool = False) -> Programs:
-    """Builds them for the wanted kernels (none named: all)."""
+    """Builds them for the wanted kernels (none named: all), of whose code alone they are."""
     chosen = count_cases.chosen(wanted)
-    built = build(clang=clang)
-    symbols = _symbols(built[0]) | _symbols(built[1])
-    work = [w for case in chosen for w in count_cases.work(case, symbols)]
-    by_oracle = {
-        oracle: counter(oracle, built, [w for w in work if w.case.oracle == oracle])
-        for oracle in dict.fromkeys(case.oracle for case in chosen)
-    }
-    return Programs(_compiler(built[0].parent), work, by_oracle)
+    kernels = tuple(dict.fromkeys(case.kernel for case in chosen)) if wanted else ()
+    with native.alone(part.lock(_PART)) if kernels else nullcontext():
+        built = build(clang=clang, kernels=kernels)
+        symbols = _symbols(built[0]) | _symbols(built[1])
+        work = [w for case in chosen for w in count_cases.work(case, symbols)]
+        by_oracle = {
+            oracle: counter(oracle, built, [w for w in work if w.case.oracle == oracle])
+            for oracle in dict.fromkeys(case.oracle for case in chosen)
+        }
+        return Programs(_compiler(built[0].parent), work, by_oracle)
 
 
-def build(*, clang: bool = False) -> list[Path]:
-    """The libraries of all variants and of the prod ones; the commands that made them lie there."""
+def build(*, clang: bool = False, kernels: tuple[str, ...] = ()) -> list[Path]:
+    """The libraries of all variants and of the prod ones; the commands that made them lie there.
+
+    With kernels, of their code alone.
+    """
+    own = part.options(part.generate(entries_of(kernels), _PART)) if kernels else ()
     folder = native.build_library(
         _ARCH,
         clang=clang,
         targets=("daedalus", "daedalus_variants"),
         # Counting is for code that is still being worked on; results are compared here as well.
-        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
+        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *own),
+        folder=f"{_PART}/{'clang' if clang else 'gcc'}" if kernels else "",
     )
     return [folder / "libdaedalus_variants.a", folder / "libdaedalus.a"]
 
@@ -246,18 +257,19 @@ def counter(
         shapes = place / "shapes.c"
         refresh(shapes, _shapes(oracle, work))
     sources = [tools / "main.c", tools / "measure.c", shapes]
+    headers: list[Path] = []
     theirs: list[Path] = []
     if oracle == "items":  # ours alone
         pass
     elif oracle == "copy":  # is none: what it leaves is compared with a plain conversion
         sources.append(repo_root() / data("timed.toml")["layout"]["plain"])
     else:
-        theirs = oracles.linked(oracle, "arm64")[1]
+        headers, theirs = oracles.linked(oracle, "arm64")
     program = native.compile_program(
         _ARCH,
         place / "count",
         sources,
-        includes=[place, tools, *native.library_includes()],
+        includes=[place, tools, *native.library_includes(), *headers],
         flags=trace.FLAGS,
         libraries=[*libraries, *theirs],
     )

@@ -34,6 +34,7 @@ class Case:
     d3_bar: float | None = None
     given_d3_bar: float | None = None
     measured: float | None = None
+    family: str = ""
 
     @property
     def written(self) -> int:
@@ -44,6 +45,17 @@ class Case:
     def key(self) -> tuple[str, str, str]:
         """Which case it is."""
         return self.kernel, self.theirs, self.name
+
+
+@dataclass(frozen=True)
+class Family:
+    """Cases whose d3, of theirs, has a bar for their geometric mean; explained in the file."""
+
+    name: str
+    of: str
+    mean_bar: float
+    bar: float
+    without: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,11 @@ class Work:
         """Whether it takes for granted what not every conformant stream keeps to."""
         return bool(self.variant) and bool(parse_variant(self.variant)[1].assume)
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What a variant's processor has to have beside NEON."""
+        return parse_variant(self.variant)[1].needs if self.variant else ()
+
 
 def _read() -> dict[str, Any]:
     return tomllib.loads((repo_root() / FILE).read_text())
@@ -82,14 +99,26 @@ def d3_mean_bar() -> float:
     return float(_read()["d3_mean_bar"])
 
 
+def families() -> list[Family]:
+    """The families that have bars of their own, in the order of the file."""
+    return [Family(**table) for table in _read()["family"]]
+
+
 def cases() -> list[Case]:
     """All cases, as the file orders them."""
     found = []
     for table in _read()["compared"]:
         common: dict[str, Any] = {"bar": None, "shape": "", "theirs": ""}
-        common |= {k: v for k, v in table.items() if k != "cases"}
-        found += [_named(Case(**(common | line))) for line in table["cases"]]
+        common |= {k: v for k, v in table.items() if k not in ("cases", "kernels")}
+        for n, kernel in enumerate(table.get("kernels", [table.get("kernel")])):
+            own = common | {"kernel": kernel}
+            found += [_named(Case(**(own | _nth(line, n)))) for line in table["cases"]]
     return found
+
+
+def _nth(line: dict[str, Any], n: int) -> dict[str, Any]:
+    """A case as it is of the n-th kernel: a list has a value for each."""
+    return {k: v[n] if isinstance(v, list) else v for k, v in line.items()}
 
 
 def _named(case: Case) -> Case:

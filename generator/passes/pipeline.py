@@ -13,6 +13,7 @@ from daedalus.generator.passes import dots
 from daedalus.generator.passes.accumulate import gather_accumulations
 from daedalus.generator.passes.assume import keep_assumptions
 from daedalus.generator.passes.bias import bias_sums
+from daedalus.generator.passes.centre import centre_filters
 from daedalus.generator.passes.compare import compare_operands
 from daedalus.generator.passes.copies import read_originals
 from daedalus.generator.passes.cut import cut_stages
@@ -86,9 +87,12 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
         ("compare", compare_operands),
         ("decide", decide_comparisons),
         *([] if options.target == "qpu" else [("max_tree", merge_limits)]),
-        ("expand_dot", _With(expand_dot, _keep_dot(options))),
-        *([] if options.target == "c" else [("split_wide", split_wide)]),
     ]
+    if options.target == "neon":
+        chosen.append(("centre", _With(centre_filters, _keep_dot(options))))
+    chosen.append(("expand_dot", _With(expand_dot, _keep_dot(options))))
+    if options.target != "c":
+        chosen.append(("split_wide", split_wide))
     if options.target in VECTOR_TARGETS:
         if options.choice("dot"):
             chosen.append(("narrow_taps", narrow_taps))

@@ -26,6 +26,7 @@ from daedalus.generator.devices.validation import complaints
 from daedalus.generator.devices.vulkan import GpuDevice
 from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, Options, parse_variant
+from daedalus.generator.verify import part
 from daedalus.v3d import tools
 from daedalus.v3d.comparison import failed_jobs
 
@@ -263,7 +264,7 @@ def program(
         sanitize,
         clang=clang,
         targets=("daedalus_variants",),
-        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", *_of(generated)),
+        options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON", *(part.options(generated) if generated else ())),
         folder=f"{generated.parent.name}/{_build(arch, sanitize, clang)}" if generated else "",
     )
     folders, libraries = (
@@ -286,13 +287,6 @@ def program(
         static=not (sanitize or loads),
         clang=clang,
     )
-
-
-def _of(generated: Path | None) -> tuple[str, ...]:
-    """What CMake is told of other code than the checkout's."""
-    if generated is None:
-        return ()
-    return (f"-DDAEDALUS_GENERATED_DIR={generated}", "-DDAEDALUS_TESTS=OFF")
 
 
 def _build(arch: str, sanitize: bool, clang: bool) -> str:

@@ -35,6 +35,7 @@ from daedalus.dsl.ir import DTYPES, Kernel, Node, Op, Stage, evaluate
 from daedalus.dsl.ranges import BOOL, Interval, _arithmetic
 from daedalus.generator.passes import (
     bias,
+    centre,
     compare,
     decide,
     expand_dot,
@@ -170,6 +171,29 @@ def test_expand_dot(monkeypatch: pytest.MonkeyPatch) -> None:
     for n in (-1, *range(len(TAPS.rows)), 7):
         at = number("row").term == n
         assert_follows([at], z3.substitute(claim, (z3.BitVec("row", 36), z3.BitVecVal(n, 36))))
+
+
+@pytest.mark.parametrize("op", [Op.SHR, Op.RSHR])
+def test_centre(monkeypatch: pytest.MonkeyPatch, op: Op) -> None:
+    k = Maker()
+    row, *xs = (k.leaf(n) for n in ("row", "x", "y", "z"))
+    dot = k(Op.DOT, row, *xs, attr=("taps",))
+    stage = stage_of((k(Op.CLIP, k(op, dot, attr=(7,)), attr=(-7, 255)), None))
+    pixels = [z3.And(number(n).term >= 0, number(n).term <= 255) for n in "xyz"]
+
+    def changed(n: int, *, keep: bool = False) -> Stage:
+        """By taps of one row: all that are looked up."""
+        found = SimpleNamespace(of=lambda node: Interval(0, 255), rows=lambda node: (TAPS.rows[n],))
+        monkeypatch.setattr(centre, "Ranges", lambda kernel: found)
+        return centre.centre_filters(kernel_of(stage), lambda *of: keep).stages[0]
+
+    for n in (0, 2):
+        after = changed(n)
+        assert as_text(after) != as_text(stage)
+        selected = number("row").term == n
+        assert_follows([selected, *pixels], effect(stage, 1)[0] == effect(after, 1)[0])
+    assert as_text(changed(1)) == as_text(stage), "its sums leave 16 bits"
+    assert as_text(changed(0, keep=True)) == as_text(stage)
 
 
 def _masked(k: Maker) -> Stage:

@@ -90,9 +90,14 @@ def test_the_solver_finds_a_witness() -> None:
     plan = next(goals.plans(entry))
     goal = next(g for g in plan.goals if g.text == "sub as bits 16 (rule sub, wraps)")
     items = vectors.make_items(plan.kernel, 50, 1)
-    one = witness_solver.solved(plan, goal, items.take(plan.conformant(items)))
+    mine, purse = items.take(plan.conformant(items)), witness_solver.Purse()
+    one = witness_solver.solved(plan, goal, mine, purse)
     assert one is not None
     assert len(witness.shown(plan, one, [goal])[goal]) == 1
+    assert not purse.empty
+    while not purse.empty:
+        purse.spend(0)  # a question counts, however little it takes
+    assert witness_solver.solved(plan, goal, mine, purse) is None
 
 
 def test_a_lost_witness_is_noticed() -> None:
@@ -109,12 +114,10 @@ def test_a_lost_witness_is_noticed() -> None:
     assert any("dsl/kernels/vp9/loop_filter.py:" in line and "(rule " in line for line in lost)
 
 
-def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def never_saturating(folder: Path) -> Entry:
     """The larger minus the smaller is never negative, which ranges do not know."""
-    monkeypatch.setattr(witness_search, "_ROUNDS", 3)
-    monkeypatch.setattr(witness_search, "_ATTEMPTS", 1)
     kernel = kernel_of(
-        tmp_path,
+        folder,
         spec_text(
             """
             with k.stage(i=8) as i:
@@ -123,10 +126,58 @@ def test_what_never_saturates_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
             """
         ),
     )
-    found = witness_search.search(Entry(kernel, "spec.py", ((options_of("neon"), True),)))
+    return Entry(kernel, "spec.py", ((options_of("neon"), True),))
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that soon ends."""
+    monkeypatch.setattr(witness_search, "_ROUNDS", 3)
+    monkeypatch.setattr(witness_search, "_ATTEMPTS", 1)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_what_never_saturates_is_said(tmp_path: Path) -> None:
+    found = witness_search.search(never_saturating(tmp_path))
     assert len(found.missing) == 1
     assert "sub as sat_u 8 (rule qsub_u, qsub_u for sub)" in found.missing[0]
     assert found.missing[0].split(": ")[1].rpartition(":")[2].isdigit(), "it names the line"
+
+
+@pytest.mark.usefixtures("hasty")
+def test_what_is_not_found_is_listed_once(tmp_path: Path) -> None:
+    """By a kernel's first search, or one that is asked for: else a witness that was there could be
+    lost."""
+    entry = never_saturating(tmp_path)
+    name = entry.kernel.id
+    with records.kept_in(tmp_path):
+        found = witness_search.known_or_searched(entry)
+        assert found.missing == []
+        (line,) = found.wanted
+        assert line.endswith("an item whose result sub in place of qsub_u would change")
+        ((place, (key,)),) = witness_file.listed(name).items()
+        items = witness_file.read(entry.kernel)
+        assert witness.recorded(entry).listed == {place: [key]}
+
+        witness_file.write(name, items, {place: [f"{key} of before"]})
+        lost = witness_search.known_or_searched(entry)
+        assert lost.wanted == []
+        assert [line.rpartition(": ")[2] for line in lost.missing] == [
+            "no witness was found",
+            f"it has a witness, or is none; ./daedalus witness {name} --search takes it out",
+        ]
+        assert witness_search.known_or_searched(entry, anew=True).missing == []
+        assert witness_file.listed(name) == {place: [key]}
+
+
+def test_a_search_anew_keeps_what_it_does_not_find() -> None:
+    entry = find(load(), "vp9_lpf4_h")
+    assert entry is not None
+    kept = witness_file.read(entry.kernel)
+    none = witness_file.none(entry.kernel)
+    assert witness.examine(entry, none).missing != []
+    again = witness_search._none_lost(entry, none, kept)
+    assert witness.examine(entry, again).missing == []
 
 
 def test_a_reason_that_is_not_needed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +199,12 @@ def test_file_round_trip(tmp_path: Path) -> None:
         assert all((again.params[n] == a).all() for n, a in items.params.items())
         other = replace(kernel, params=kernel.params[:-1])
         assert witness_file.read(other).count == 0
+        assert witness_file.listed(kernel.id) == {}
+        witness_file.write(kernel.id, witness_file.none(kernel), {"v one_item": ["a goal"]})
+        assert witness_file.read(kernel).count == 0
+        assert witness_file.listed(kernel.id) == {"v one_item": ["a goal"]}
+        assert witness_file.known(kernel.id)
         witness_file.write(kernel.id, witness_file.none(kernel))
         assert witness_file.read(kernel).count == 0
+        assert not witness_file.known(kernel.id)
         assert records.kernels() == []

@@ -235,6 +235,35 @@ def test_bars() -> None:
     assert none == "k, work: none of our functions does the whole work, and right"
 
 
+def test_a_family_s_mean_is_of_the_library_s_variants_by_one_compiler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case, second = replace(CASE, family="f"), replace(CASE, family="f", kernel="l")
+    families = [
+        count_cases.Family("all", "f", 0.7, 1.1),
+        count_cases.Family("plain", "f", 0.7, 1.1, without="dotprod"),
+        count_cases.Family("other", "g", 0.7, 1.1),
+    ]
+    monkeypatch.setattr(count_cases, "families", lambda: families)
+    found = comparison_of(
+        row(0.1, case=case),  # a decoder's entry
+        row(0.2, case=case, variant="daedalus_k__neon_full", compiler="clang"),
+        row(0.5, case=case, variant="daedalus_k__neon_full_dot"),
+        row(1.2, case=case, variant="daedalus_k__neon_full"),
+        row(0.8, case=second, variant="daedalus_l__neon_full"),
+    )
+    every, plain = found.family_means()
+    assert (every.compiler, every.family.name, plain.family.name) == ("gcc", "all", "plain")
+    assert every.mean == pytest.approx((0.5 * 0.8) ** 0.5)
+    assert plain.mean == pytest.approx((1.2 * 0.8) ** 0.5)
+    assert plain.worst.case is case
+    assert [line for line in comparison.above_bars(found, every=False) if "plain" in line] == [
+        "plain, by gcc: mean of d3 0.9798 of theirs, the bar is 0.7",
+        "plain, by gcc: k, work: 1.2000 of theirs in d3, the bar is 1.1",
+    ]
+    bench_model._print_families(found)
+
+
 def test_json_has_the_keys_that_others_read(monkeypatch: pytest.MonkeyPatch) -> None:
     found = comparison_of(row(1.2, variant="daedalus_k__neon_full", function="daedalus_item_k"))
     monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)

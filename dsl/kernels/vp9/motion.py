@@ -101,13 +101,13 @@ def stored(dst: BufferRef, y: object, x: object, op: Op, value: Value) -> None:
 @kernel(
     id="vp9_mc_{width}{way}{op.end}",
     axes={"width": (4, 8, 16), "way": WAYS, "op": (PUT, AVG)},
-    without=lambda width, way: f"{width}{way}" not in ("8h", "8v"),  # others are not on record yet
     clause="{op.clause}, {way.filter}",
     decoders=entries,
 )
 def vp9_mc(k: KernelBuilder, width: int, way: Way, op: Op) -> None:
     """8-tap {way.says} interpolation of a block {width} wide, {op.says}."""
     most = most_rows(width)
+    # What the taps reach beyond the block, along each axis that they filter.
     around = (-BEFORE, BEHIND)
     high, wide = ((0, most), (0, width))
     if way.v:

@@ -161,6 +161,494 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride,
     int limit, int thresh);
 
 /**
+ * vp9_mc_16h: 8-tap horizontal interpolation of a block 16 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h: 8-tap horizontal interpolation of a block 16 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h: 8-tap horizontal interpolation of a block 16 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h: 8-tap horizontal interpolation of a block 16 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h_avg: 8-tap horizontal interpolation of a block 16 wide, averaged with what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h_avg: 8-tap horizontal interpolation of a block 16 wide, averaged with what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h_avg: 8-tap horizontal interpolation of a block 16 wide, averaged with what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16h_avg: 8-tap horizontal interpolation of a block 16 wide, averaged with what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_16hv: 8-tap horizontal, then vertical interpolation of a block 16 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv: 8-tap horizontal, then vertical interpolation of a block 16 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv: 8-tap horizontal, then vertical interpolation of a block 16 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv: 8-tap horizontal, then vertical interpolation of a block 16 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged with
+ *   what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged with
+ *   what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged with
+ *   what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16hv_avg: 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged with
+ *   what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_16v: 8-tap vertical interpolation of a block 16 wide, put.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_16v: 8-tap vertical interpolation of a block 16 wide, put.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_16v: 8-tap vertical interpolation of a block 16 wide, put.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_16v: 8-tap vertical interpolation of a block 16 wide, put.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_16v_avg: 8-tap vertical interpolation of a block 16 wide, averaged with what is there.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_16v_avg: 8-tap vertical interpolation of a block 16 wide, averaged with what is there.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_16v_avg: 8-tap vertical interpolation of a block 16 wide, averaged with what is there.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_16v_avg: 8-tap vertical interpolation of a block 16 wide, averaged with what is there.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4h: 8-tap horizontal interpolation of a block 4 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h: 8-tap horizontal interpolation of a block 4 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h: 8-tap horizontal interpolation of a block 4 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h: 8-tap horizontal interpolation of a block 4 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h_avg: 8-tap horizontal interpolation of a block 4 wide, averaged with what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h_avg: 8-tap horizontal interpolation of a block 4 wide, averaged with what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h_avg: 8-tap horizontal interpolation of a block 4 wide, averaged with what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4h_avg: 8-tap horizontal interpolation of a block 4 wide, averaged with what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_4hv: 8-tap horizontal, then vertical interpolation of a block 4 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv: 8-tap horizontal, then vertical interpolation of a block 4 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv: 8-tap horizontal, then vertical interpolation of a block 4 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv: 8-tap horizontal, then vertical interpolation of a block 4 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged with
+ *   what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged with
+ *   what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged with
+ *   what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4hv_avg: 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged with
+ *   what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_4v: 8-tap vertical interpolation of a block 4 wide, put.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4v: 8-tap vertical interpolation of a block 4 wide, put.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4v: 8-tap vertical interpolation of a block 4 wide, put.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4v: 8-tap vertical interpolation of a block 4 wide, put.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4v_avg: 8-tap vertical interpolation of a block 4 wide, averaged with what is there.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4v_avg: 8-tap vertical interpolation of a block 4 wide, averaged with what is there.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4v_avg: 8-tap vertical interpolation of a block 4 wide, averaged with what is there.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_4v_avg: 8-tap vertical interpolation of a block 4 wide, averaged with what is there.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 4, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
  * vp9_mc_8h: 8-tap horizontal interpolation of a block 8 wide, put.
  * filter is 0.
  * mx must be 1..15.
@@ -239,6 +727,90 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t ds
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_8hv: 8-tap horizontal, then vertical interpolation of a block 8 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv: 8-tap horizontal, then vertical interpolation of a block 8 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv: 8-tap horizontal, then vertical interpolation of a block 8 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv: 8-tap horizontal, then vertical interpolation of a block 8 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged with
+ *   what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged with
+ *   what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged with
+ *   what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_8hv_avg: 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged with
+ *   what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
 /**
  * vp9_mc_8v: 8-tap vertical interpolation of a block 8 wide, put.

@@ -1433,6 +1433,772 @@ DAEDALUS_API void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, 
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_16h
+ * 8-tap horizontal interpolation of a block 16 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_16h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_16h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..19 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..19 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16h_avg
+ * 8-tap horizontal interpolation of a block 16 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_16h_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16h_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_16h_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..19 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16h_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16h_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16h_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..19 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16h_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16hv
+ * 8-tap horizontal, then vertical interpolation of a block 16 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_16hv carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16hv_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_16hv_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..19 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16hv(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16hv(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16hv(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..19 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16hv(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16hv_avg
+ * 8-tap horizontal, then vertical interpolation of a block 16 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_16hv_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16hv_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_16hv_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..19 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16hv_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16hv_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..19 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16hv_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16v
+ * 8-tap vertical interpolation of a block 16 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_16v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_16v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..15 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_16v_avg
+ * 8-tap vertical interpolation of a block 16 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_16v_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_16v_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_16v_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..15 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..15 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_16v_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_16v_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_16v_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..15 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4h
+ * 8-tap horizontal interpolation of a block 4 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class sub4: taps of 8 bits: only the copy's needs more.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_4h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_4h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..3, columns -3..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..3, columns -3..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4h_avg
+ * 8-tap horizontal interpolation of a block 4 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class sub4: taps of 8 bits: only the copy's needs more.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_4h_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4h_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_4h_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..3, columns -3..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4h_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..3, columns -3..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4hv
+ * 8-tap horizontal, then vertical interpolation of a block 4 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class sub4: taps of 8 bits: only the copy's needs more.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_4hv carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4hv_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+} daedalus_vp9_mc_4hv_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..7, columns -3..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4hv(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4hv(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4hv(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..7, columns -3..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4hv_avg
+ * 8-tap horizontal, then vertical interpolation of a block 4 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class sub4: taps of 8 bits: only the copy's needs more.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_4hv_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4hv_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+} daedalus_vp9_mc_4hv_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..7, columns -3..7 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4hv_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4hv_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..7, columns -3..7 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4v
+ * 8-tap vertical interpolation of a block 4 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class sub4: taps of 8 bits: only the copy's needs more.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_4v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_4v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..7, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..7, columns 0..3 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_4v_avg
+ * 8-tap vertical interpolation of a block 4 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class sub4: taps of 8 bits: only the copy's needs more.
+ * Class rows4: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_4v_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_4v_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_4v_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..7, columns 0..3 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_4v_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..7, columns 0..3 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_8h
  * 8-tap horizontal interpolation of a block 8 wide, put.
  *
@@ -1558,6 +2324,135 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8
 DAEDALUS_API void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8hv
+ * 8-tap horizontal, then vertical interpolation of a block 8 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_8hv carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8hv_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_8hv_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are written; borrowed until the batch
+ *   is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..11 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8hv(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8hv(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8hv(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..11 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_8hv_avg
+ * 8-tap horizontal, then vertical interpolation of a block 8 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: the height of all but the smallest blocks.
+ */
+
+/** What an item of vp9_mc_8hv_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_8hv_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_8hv_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..7 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..11 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_8hv_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_8hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_8hv_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..7 around an item's origin are read and
+ *   written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..11 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_8v

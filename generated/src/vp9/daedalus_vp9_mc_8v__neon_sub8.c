@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash e01cd890338b49ec
+ * input hash c30994731806ae43
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -106,149 +106,133 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
   const int32_t t12 = (filter * 16) + my;
-  const int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  const int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  const int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  const int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  const int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  const int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
-  const uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+  const uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
   const uint8x8_t pixels0 = vld1_u8(&src_above3[0]);
-  const uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  const int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels0_2), (int16_t)t14);
+  const uint8x8_t t14 = vsub_u8(pixels0, k128);
   const uint8x8_t pixels1 = vld1_u8(&src_above2[0]);
-  const uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  const int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
+  const uint8x8_t t16 = vsub_u8(pixels1, k128);
   const uint8x8_t pixels2 = vld1_u8(&src_above1[0]);
-  const uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  const int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
-  const uint8x8_t t23 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  const uint8x8_t t18 = vsub_u8(pixels2, k128);
   const uint8x8_t pixels3 = vld1_u8(&src[0]);
-  const uint16x8_t t41 = vmlal_u8(vreinterpretq_u16_s16(t40), pixels3, t23);
-  const uint8x8_t t26 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  const uint8x8_t t20 = vsub_u8(pixels3, k128);
   const uint8x8_t pixels4 = vld1_u8(&src_row1[0]);
-  const uint16x8_t t42 = vmlal_u8(t41, pixels4, t26);
+  const uint8x8_t t22 = vsub_u8(pixels4, k128);
   const uint8x8_t pixels5 = vld1_u8(&src_row2[0]);
-  const uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  const int16x8_t t43 = vmlaq_n_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(pixels5_2),
-      (int16_t)t29);
+  const uint8x8_t t24 = vsub_u8(pixels5, k128);
   const uint8x8_t pixels6 = vld1_u8(&src_row3[0]);
-  const uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  const int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
+  const uint8x8_t t26 = vsub_u8(pixels6, k128);
   const uint8x8_t pixels7 = vld1_u8(&src_row4[0]);
-  const uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  const int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
-  const uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
-  const uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
-  vst1_u8(&dst[0], t48_sat);
-  const int16x8_t t59 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels1_2), (int16_t)t14);
-  const int16x8_t t60 = vmlaq_n_s16(t59, vreinterpretq_s16_u16(pixels2_2), (int16_t)t17);
-  const uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-  const int16x8_t t61 = vmlaq_n_s16(t60, vreinterpretq_s16_u16(pixels3_2), (int16_t)t20);
-  const uint16x8_t t62 = vmlal_u8(vreinterpretq_u16_s16(t61), pixels4, t23);
-  const uint16x8_t t63 = vmlal_u8(t62, pixels5, t26);
-  const int16x8_t t64 = vmlaq_n_s16(vreinterpretq_s16_u16(t63), vreinterpretq_s16_u16(pixels6_2),
-      (int16_t)t29);
-  const int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels7_2), (int16_t)t32);
-  const uint8x8_t pixels7_3 = vld1_u8(&src_row5[0]);
-  const uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  const int16x8_t t66 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
-  const uint16x8_t t68_sat = vqsubq_u16(vreinterpretq_u16_s16(t66), k13770);
-  const uint8x8_t t69_sat = vqrshrn_n_u16(t68_sat, 7);
-  vst1_u8(&dst_row1[0], t69_sat);
-  const int16x8_t t80 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels2_2), (int16_t)t14);
-  const int16x8_t t81 = vmlaq_n_s16(t80, vreinterpretq_s16_u16(pixels3_2), (int16_t)t17);
-  const uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-  const int16x8_t t82 = vmlaq_n_s16(t81, vreinterpretq_s16_u16(pixels4_2), (int16_t)t20);
-  const uint16x8_t t83 = vmlal_u8(vreinterpretq_u16_s16(t82), pixels5, t23);
-  const uint16x8_t t84 = vmlal_u8(t83, pixels6, t26);
-  const int16x8_t t85 = vmlaq_n_s16(vreinterpretq_s16_u16(t84), vreinterpretq_s16_u16(pixels7_2),
-      (int16_t)t29);
-  const int16x8_t t86 = vmlaq_n_s16(t85, vreinterpretq_s16_u16(pixels7_4), (int16_t)t32);
-  const uint8x8_t pixels7_5 = vld1_u8(&src_row6[0]);
-  const uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  const int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
-  const uint16x8_t t89_sat = vqsubq_u16(vreinterpretq_u16_s16(t87), k13770);
-  const uint8x8_t t90_sat = vqrshrn_n_u16(t89_sat, 7);
-  vst1_u8(&dst_row2[0], t90_sat);
-  const int16x8_t t101 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels3_2), (int16_t)t14);
-  const int16x8_t t102 = vmlaq_n_s16(t101, vreinterpretq_s16_u16(pixels4_2), (int16_t)t17);
-  const int16x8_t t103 = vmlaq_n_s16(t102, vreinterpretq_s16_u16(pixels5_2), (int16_t)t20);
-  const uint16x8_t t104 = vmlal_u8(vreinterpretq_u16_s16(t103), pixels6, t23);
-  const uint16x8_t t105 = vmlal_u8(t104, pixels7, t26);
-  const int16x8_t t106 = vmlaq_n_s16(vreinterpretq_s16_u16(t105), vreinterpretq_s16_u16(pixels7_4),
-      (int16_t)t29);
-  const int16x8_t t107 = vmlaq_n_s16(t106, vreinterpretq_s16_u16(pixels7_6), (int16_t)t32);
-  const uint8x8_t pixels7_7 = vld1_u8(&src_row7[0]);
-  const uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  const int16x8_t t108 = vmlaq_n_s16(t107, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
-  const uint16x8_t t110_sat = vqsubq_u16(vreinterpretq_u16_s16(t108), k13770);
-  const uint8x8_t t111_sat = vqrshrn_n_u16(t110_sat, 7);
-  vst1_u8(&dst_row3[0], t111_sat);
-  const int16x8_t t122 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels4_2), (int16_t)t14);
-  const int16x8_t t123 = vmlaq_n_s16(t122, vreinterpretq_s16_u16(pixels5_2), (int16_t)t17);
-  const int16x8_t t124 = vmlaq_n_s16(t123, vreinterpretq_s16_u16(pixels6_2), (int16_t)t20);
-  const uint16x8_t t125 = vmlal_u8(vreinterpretq_u16_s16(t124), pixels7, t23);
-  const uint16x8_t t126 = vmlal_u8(t125, pixels7_3, t26);
-  const int16x8_t t127 = vmlaq_n_s16(vreinterpretq_s16_u16(t126), vreinterpretq_s16_u16(pixels7_6),
-      (int16_t)t29);
-  const int16x8_t t128 = vmlaq_n_s16(t127, vreinterpretq_s16_u16(pixels7_8), (int16_t)t32);
-  const uint8x8_t pixels7_9 = vld1_u8(&src_row8[0]);
-  const uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  const int16x8_t t129 = vmlaq_n_s16(t128, vreinterpretq_s16_u16(pixels7_10), (int16_t)t35);
-  const uint16x8_t t131_sat = vqsubq_u16(vreinterpretq_u16_s16(t129), k13770);
-  const uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
-  vst1_u8(&dst_row4[0], t132_sat);
-  const int16x8_t t143 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t14);
-  const int16x8_t t144 = vmlaq_n_s16(t143, vreinterpretq_s16_u16(pixels6_2), (int16_t)t17);
-  const int16x8_t t145 = vmlaq_n_s16(t144, vreinterpretq_s16_u16(pixels7_2), (int16_t)t20);
-  const uint16x8_t t146 = vmlal_u8(vreinterpretq_u16_s16(t145), pixels7_3, t23);
-  const uint16x8_t t147 = vmlal_u8(t146, pixels7_5, t26);
-  const int16x8_t t148 = vmlaq_n_s16(vreinterpretq_s16_u16(t147), vreinterpretq_s16_u16(pixels7_8),
-      (int16_t)t29);
-  const int16x8_t t149 = vmlaq_n_s16(t148, vreinterpretq_s16_u16(pixels7_10), (int16_t)t32);
-  const uint8x8_t pixels7_11 = vld1_u8(&src_row9[0]);
-  const uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  const int16x8_t t150 = vmlaq_n_s16(t149, vreinterpretq_s16_u16(pixels7_12), (int16_t)t35);
-  const uint16x8_t t152_sat = vqsubq_u16(vreinterpretq_u16_s16(t150), k13770);
-  const uint8x8_t t153_sat = vqrshrn_n_u16(t152_sat, 7);
-  vst1_u8(&dst_row5[0], t153_sat);
-  const int16x8_t t164 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels6_2), (int16_t)t14);
-  const int16x8_t t165 = vmlaq_n_s16(t164, vreinterpretq_s16_u16(pixels7_2), (int16_t)t17);
-  const int16x8_t t166 = vmlaq_n_s16(t165, vreinterpretq_s16_u16(pixels7_4), (int16_t)t20);
-  const uint16x8_t t167 = vmlal_u8(vreinterpretq_u16_s16(t166), pixels7_5, t23);
-  const uint16x8_t t168 = vmlal_u8(t167, pixels7_7, t26);
-  const int16x8_t t169 = vmlaq_n_s16(vreinterpretq_s16_u16(t168),
-      vreinterpretq_s16_u16(pixels7_10), (int16_t)t29);
-  const int16x8_t t170 = vmlaq_n_s16(t169, vreinterpretq_s16_u16(pixels7_12), (int16_t)t32);
-  const uint8x8_t pixels7_13 = vld1_u8(&src_row10[0]);
-  const uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  const int16x8_t t171 = vmlaq_n_s16(t170, vreinterpretq_s16_u16(pixels7_14), (int16_t)t35);
-  const uint16x8_t t173_sat = vqsubq_u16(vreinterpretq_u16_s16(t171), k13770);
-  const uint8x8_t t174_sat = vqrshrn_n_u16(t173_sat, 7);
-  vst1_u8(&dst_row6[0], t174_sat);
-  const int16x8_t t185 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-      vreinterpretq_s16_u16(pixels7_2), (int16_t)t14);
-  const int16x8_t t186 = vmlaq_n_s16(t185, vreinterpretq_s16_u16(pixels7_4), (int16_t)t17);
-  const int16x8_t t187 = vmlaq_n_s16(t186, vreinterpretq_s16_u16(pixels7_6), (int16_t)t20);
-  const uint16x8_t t188 = vmlal_u8(vreinterpretq_u16_s16(t187), pixels7_7, t23);
-  const uint16x8_t t189 = vmlal_u8(t188, pixels7_9, t26);
-  const int16x8_t t190 = vmlaq_n_s16(vreinterpretq_s16_u16(t189),
-      vreinterpretq_s16_u16(pixels7_12), (int16_t)t29);
-  const int16x8_t t191 = vmlaq_n_s16(t190, vreinterpretq_s16_u16(pixels7_14), (int16_t)t32);
-  const uint8x8_t pixels7_15 = vld1_u8(&src_row11[0]);
-  const uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  const int16x8_t t192 = vmlaq_n_s16(t191, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35);
-  const uint16x8_t t194_sat = vqsubq_u16(vreinterpretq_u16_s16(t192), k13770);
-  const uint8x8_t t195_sat = vqrshrn_n_u16(t194_sat, 7);
-  vst1_u8(&dst_row7[0], t195_sat);
+  const uint8x8_t t28 = vsub_u8(pixels7, k128);
+  const int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
+  const int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14), t31);
+  const int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][1]));
+  const int16x8_t t36 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
+  const int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][2]));
+  const int16x8_t t40 = vmlal_s8(t36, vreinterpret_s8_u8(t18), t38);
+  const uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
+  const int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
+  const uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][4]));
+  const int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
+  const int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][5]));
+  const int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
+  const int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][6]));
+  const int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
+  const int8x8_t t58 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][7]));
+  const int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58);
+  const int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
+  const uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
+  vst1_u8(&dst[0], out);
+  const uint8x8_t pixels7_2 = vld1_u8(&src_row5[0]);
+  const uint8x8_t t66 = vsub_u8(pixels7_2, k128);
+  const int16x8_t t68 = vmull_s8(vreinterpret_s8_u8(t16), t31);
+  const int16x8_t t70 = vmlal_s8(t68, vreinterpret_s8_u8(t18), t34);
+  const int16x8_t t72 = vmlal_s8(t70, vreinterpret_s8_u8(t20), t38);
+  const int16x8_t t74 = vmlal_s8(t72, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t42));
+  const int16x8_t t76 = vmlal_s8(t74, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t46));
+  const int16x8_t t78 = vmlal_s8(t76, vreinterpret_s8_u8(t26), t50);
+  const int16x8_t t80 = vmlal_s8(t78, vreinterpret_s8_u8(t28), t54);
+  const int16x8_t t82 = vmlal_s8(t80, vreinterpret_s8_u8(t66), t58);
+  const int8x8_t t84_sat = vqrshrn_n_s16(t82, 7);
+  const uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t84_sat), k128);
+  vst1_u8(&dst_row1[0], out_2);
+  const uint8x8_t pixels7_3 = vld1_u8(&src_row6[0]);
+  const uint8x8_t t88 = vsub_u8(pixels7_3, k128);
+  const int16x8_t t90 = vmull_s8(vreinterpret_s8_u8(t18), t31);
+  const int16x8_t t92 = vmlal_s8(t90, vreinterpret_s8_u8(t20), t34);
+  const int16x8_t t94 = vmlal_s8(t92, vreinterpret_s8_u8(t22), t38);
+  const int16x8_t t96 = vmlal_s8(t94, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t42));
+  const int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t46));
+  const int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t28), t50);
+  const int16x8_t t102 = vmlal_s8(t100, vreinterpret_s8_u8(t66), t54);
+  const int16x8_t t104 = vmlal_s8(t102, vreinterpret_s8_u8(t88), t58);
+  const int8x8_t t106_sat = vqrshrn_n_s16(t104, 7);
+  const uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t106_sat), k128);
+  vst1_u8(&dst_row2[0], out_3);
+  const uint8x8_t pixels7_4 = vld1_u8(&src_row7[0]);
+  const uint8x8_t t110 = vsub_u8(pixels7_4, k128);
+  const int16x8_t t112 = vmull_s8(vreinterpret_s8_u8(t20), t31);
+  const int16x8_t t114 = vmlal_s8(t112, vreinterpret_s8_u8(t22), t34);
+  const int16x8_t t116 = vmlal_s8(t114, vreinterpret_s8_u8(t24), t38);
+  const int16x8_t t118 = vmlal_s8(t116, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t42));
+  const int16x8_t t120 = vmlal_s8(t118, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t46));
+  const int16x8_t t122 = vmlal_s8(t120, vreinterpret_s8_u8(t66), t50);
+  const int16x8_t t124 = vmlal_s8(t122, vreinterpret_s8_u8(t88), t54);
+  const int16x8_t t126 = vmlal_s8(t124, vreinterpret_s8_u8(t110), t58);
+  const int8x8_t t128_sat = vqrshrn_n_s16(t126, 7);
+  const uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t128_sat), k128);
+  vst1_u8(&dst_row3[0], out_4);
+  const uint8x8_t pixels7_5 = vld1_u8(&src_row8[0]);
+  const uint8x8_t t132 = vsub_u8(pixels7_5, k128);
+  const int16x8_t t134 = vmull_s8(vreinterpret_s8_u8(t22), t31);
+  const int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t24), t34);
+  const int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t26), t38);
+  const int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t42));
+  const int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t46));
+  const int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t88), t50);
+  const int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t110), t54);
+  const int16x8_t t148 = vmlal_s8(t146, vreinterpret_s8_u8(t132), t58);
+  const int8x8_t t150_sat = vqrshrn_n_s16(t148, 7);
+  const uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t150_sat), k128);
+  vst1_u8(&dst_row4[0], out_5);
+  const uint8x8_t pixels7_6 = vld1_u8(&src_row9[0]);
+  const uint8x8_t t154 = vsub_u8(pixels7_6, k128);
+  const int16x8_t t156 = vmull_s8(vreinterpret_s8_u8(t24), t31);
+  const int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t26), t34);
+  const int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t28), t38);
+  const int16x8_t t162 = vmlal_s8(t160, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t42));
+  const int16x8_t t164 = vmlal_s8(t162, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t46));
+  const int16x8_t t166 = vmlal_s8(t164, vreinterpret_s8_u8(t110), t50);
+  const int16x8_t t168 = vmlal_s8(t166, vreinterpret_s8_u8(t132), t54);
+  const int16x8_t t170 = vmlal_s8(t168, vreinterpret_s8_u8(t154), t58);
+  const int8x8_t t172_sat = vqrshrn_n_s16(t170, 7);
+  const uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t172_sat), k128);
+  vst1_u8(&dst_row5[0], out_6);
+  const uint8x8_t pixels7_7 = vld1_u8(&src_row10[0]);
+  const uint8x8_t t176 = vsub_u8(pixels7_7, k128);
+  const int16x8_t t178 = vmull_s8(vreinterpret_s8_u8(t26), t31);
+  const int16x8_t t180 = vmlal_s8(t178, vreinterpret_s8_u8(t28), t34);
+  const int16x8_t t182 = vmlal_s8(t180, vreinterpret_s8_u8(t66), t38);
+  const int16x8_t t184 = vmlal_s8(t182, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t42));
+  const int16x8_t t186 = vmlal_s8(t184, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t46));
+  const int16x8_t t188 = vmlal_s8(t186, vreinterpret_s8_u8(t132), t50);
+  const int16x8_t t190 = vmlal_s8(t188, vreinterpret_s8_u8(t154), t54);
+  const int16x8_t t192 = vmlal_s8(t190, vreinterpret_s8_u8(t176), t58);
+  const int8x8_t t194_sat = vqrshrn_n_s16(t192, 7);
+  const uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t194_sat), k128);
+  vst1_u8(&dst_row6[0], out_7);
+  const uint8x8_t pixels7_8 = vld1_u8(&src_row11[0]);
+  const uint8x8_t t198 = vsub_u8(pixels7_8, k128);
+  const int16x8_t t200 = vmull_s8(vreinterpret_s8_u8(t28), t31);
+  const int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t66), t34);
+  const int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t88), t38);
+  const int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t42));
+  const int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t132), vreinterpret_s8_u8(t46));
+  const int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t154), t50);
+  const int16x8_t t212 = vmlal_s8(t210, vreinterpret_s8_u8(t176), t54);
+  const int16x8_t t214 = vmlal_s8(t212, vreinterpret_s8_u8(t198), t58);
+  const int8x8_t t216_sat = vqrshrn_n_s16(t214, 7);
+  const uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t216_sat), k128);
+  vst1_u8(&dst_row7[0], out_8);
 }
 
 void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,

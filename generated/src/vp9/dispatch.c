@@ -789,6 +789,450 @@ int daedalus_recipe_dispatch_vp9_lpf8_v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
   return daedalus_dispatch_vp9_lpf8_v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, n_edges, meta);
 }
 
+static_assert(offsetof(daedalus_vp9_mc_16h_meta, dst_off) == 0, "vp9_mc_16h: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_16h_meta, src_off) == 4, "vp9_mc_16h: src_off");
+static_assert(offsetof(daedalus_vp9_mc_16h_meta, filter) == 8, "vp9_mc_16h: filter");
+static_assert(offsetof(daedalus_vp9_mc_16h_meta, mx) == 9, "vp9_mc_16h: mx");
+static_assert(offsetof(daedalus_vp9_mc_16h_meta, rows) == 10, "vp9_mc_16h: rows");
+static_assert(offsetof(daedalus_vp9_mc_16h_meta, reserved) == 11, "vp9_mc_16h: reserved");
+static_assert(sizeof(daedalus_vp9_mc_16h_meta) == 12, "vp9_mc_16h: size");
+
+int daedalus_append_vp9_mc_16h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_16h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, dst_off) == 0, "vp9_mc_16h_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, src_off) == 4, "vp9_mc_16h_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, filter) == 8, "vp9_mc_16h_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, mx) == 9, "vp9_mc_16h_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, rows) == 10, "vp9_mc_16h_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_16h_avg_meta, reserved) == 11, "vp9_mc_16h_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_16h_avg_meta) == 12, "vp9_mc_16h_avg: size");
+
+int daedalus_append_vp9_mc_16h_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16h_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_16hv_meta, dst_off) == 0, "vp9_mc_16hv: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_16hv_meta, src_off) == 4, "vp9_mc_16hv: src_off");
+static_assert(offsetof(daedalus_vp9_mc_16hv_meta, filter) == 8, "vp9_mc_16hv: filter");
+static_assert(offsetof(daedalus_vp9_mc_16hv_meta, mx) == 9, "vp9_mc_16hv: mx");
+static_assert(offsetof(daedalus_vp9_mc_16hv_meta, my) == 10, "vp9_mc_16hv: my");
+static_assert(offsetof(daedalus_vp9_mc_16hv_meta, rows) == 11, "vp9_mc_16hv: rows");
+static_assert(sizeof(daedalus_vp9_mc_16hv_meta) == 12, "vp9_mc_16hv: size");
+
+int daedalus_append_vp9_mc_16hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_16hv(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16hv(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16hv(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, dst_off) == 0, "vp9_mc_16hv_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, src_off) == 4, "vp9_mc_16hv_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, filter) == 8, "vp9_mc_16hv_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, mx) == 9, "vp9_mc_16hv_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, my) == 10, "vp9_mc_16hv_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_16hv_avg_meta, rows) == 11, "vp9_mc_16hv_avg: rows");
+static_assert(sizeof(daedalus_vp9_mc_16hv_avg_meta) == 12, "vp9_mc_16hv_avg: size");
+
+int daedalus_append_vp9_mc_16hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16hv_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_16v_meta, dst_off) == 0, "vp9_mc_16v: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_16v_meta, src_off) == 4, "vp9_mc_16v: src_off");
+static_assert(offsetof(daedalus_vp9_mc_16v_meta, filter) == 8, "vp9_mc_16v: filter");
+static_assert(offsetof(daedalus_vp9_mc_16v_meta, my) == 9, "vp9_mc_16v: my");
+static_assert(offsetof(daedalus_vp9_mc_16v_meta, rows) == 10, "vp9_mc_16v: rows");
+static_assert(offsetof(daedalus_vp9_mc_16v_meta, reserved) == 11, "vp9_mc_16v: reserved");
+static_assert(sizeof(daedalus_vp9_mc_16v_meta) == 12, "vp9_mc_16v: size");
+
+int daedalus_append_vp9_mc_16v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_16v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, dst_off) == 0, "vp9_mc_16v_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, src_off) == 4, "vp9_mc_16v_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, filter) == 8, "vp9_mc_16v_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, my) == 9, "vp9_mc_16v_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, rows) == 10, "vp9_mc_16v_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_16v_avg_meta, reserved) == 11, "vp9_mc_16v_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_16v_avg_meta) == 12, "vp9_mc_16v_avg: size");
+
+int daedalus_append_vp9_mc_16v_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_16v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_16v_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_16v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_16v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_16v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_4h_meta, dst_off) == 0, "vp9_mc_4h: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_4h_meta, src_off) == 4, "vp9_mc_4h: src_off");
+static_assert(offsetof(daedalus_vp9_mc_4h_meta, filter) == 8, "vp9_mc_4h: filter");
+static_assert(offsetof(daedalus_vp9_mc_4h_meta, mx) == 9, "vp9_mc_4h: mx");
+static_assert(offsetof(daedalus_vp9_mc_4h_meta, rows) == 10, "vp9_mc_4h: rows");
+static_assert(offsetof(daedalus_vp9_mc_4h_meta, reserved) == 11, "vp9_mc_4h: reserved");
+static_assert(sizeof(daedalus_vp9_mc_4h_meta) == 12, "vp9_mc_4h: size");
+
+int daedalus_append_vp9_mc_4h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_4h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, dst_off) == 0, "vp9_mc_4h_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, src_off) == 4, "vp9_mc_4h_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, filter) == 8, "vp9_mc_4h_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, mx) == 9, "vp9_mc_4h_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, rows) == 10, "vp9_mc_4h_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_4h_avg_meta, reserved) == 11, "vp9_mc_4h_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_4h_avg_meta) == 12, "vp9_mc_4h_avg: size");
+
+int daedalus_append_vp9_mc_4h_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_4hv_meta, dst_off) == 0, "vp9_mc_4hv: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_4hv_meta, src_off) == 4, "vp9_mc_4hv: src_off");
+static_assert(offsetof(daedalus_vp9_mc_4hv_meta, filter) == 8, "vp9_mc_4hv: filter");
+static_assert(offsetof(daedalus_vp9_mc_4hv_meta, mx) == 9, "vp9_mc_4hv: mx");
+static_assert(offsetof(daedalus_vp9_mc_4hv_meta, my) == 10, "vp9_mc_4hv: my");
+static_assert(offsetof(daedalus_vp9_mc_4hv_meta, rows) == 11, "vp9_mc_4hv: rows");
+static_assert(sizeof(daedalus_vp9_mc_4hv_meta) == 12, "vp9_mc_4hv: size");
+
+int daedalus_append_vp9_mc_4hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_4hv(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4hv(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4hv(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, dst_off) == 0, "vp9_mc_4hv_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, src_off) == 4, "vp9_mc_4hv_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, filter) == 8, "vp9_mc_4hv_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, mx) == 9, "vp9_mc_4hv_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, my) == 10, "vp9_mc_4hv_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_4hv_avg_meta, rows) == 11, "vp9_mc_4hv_avg: rows");
+static_assert(sizeof(daedalus_vp9_mc_4hv_avg_meta) == 12, "vp9_mc_4hv_avg: size");
+
+int daedalus_append_vp9_mc_4hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4hv_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_4v_meta, dst_off) == 0, "vp9_mc_4v: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_4v_meta, src_off) == 4, "vp9_mc_4v: src_off");
+static_assert(offsetof(daedalus_vp9_mc_4v_meta, filter) == 8, "vp9_mc_4v: filter");
+static_assert(offsetof(daedalus_vp9_mc_4v_meta, my) == 9, "vp9_mc_4v: my");
+static_assert(offsetof(daedalus_vp9_mc_4v_meta, rows) == 10, "vp9_mc_4v: rows");
+static_assert(offsetof(daedalus_vp9_mc_4v_meta, reserved) == 11, "vp9_mc_4v: reserved");
+static_assert(sizeof(daedalus_vp9_mc_4v_meta) == 12, "vp9_mc_4v: size");
+
+int daedalus_append_vp9_mc_4v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_4v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, dst_off) == 0, "vp9_mc_4v_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, src_off) == 4, "vp9_mc_4v_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, filter) == 8, "vp9_mc_4v_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, my) == 9, "vp9_mc_4v_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, rows) == 10, "vp9_mc_4v_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_4v_avg_meta, reserved) == 11, "vp9_mc_4v_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_4v_avg_meta) == 12, "vp9_mc_4v_avg: size");
+
+int daedalus_append_vp9_mc_4v_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_4v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_4v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_4v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_mc_8h_meta, dst_off) == 0, "vp9_mc_8h: dst_off");
 static_assert(offsetof(daedalus_vp9_mc_8h_meta, src_off) == 4, "vp9_mc_8h: src_off");
 static_assert(offsetof(daedalus_vp9_mc_8h_meta, filter) == 8, "vp9_mc_8h: filter");
@@ -860,6 +1304,80 @@ int daedalus_recipe_dispatch_vp9_mc_8h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_8h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_8hv_meta, dst_off) == 0, "vp9_mc_8hv: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_8hv_meta, src_off) == 4, "vp9_mc_8hv: src_off");
+static_assert(offsetof(daedalus_vp9_mc_8hv_meta, filter) == 8, "vp9_mc_8hv: filter");
+static_assert(offsetof(daedalus_vp9_mc_8hv_meta, mx) == 9, "vp9_mc_8hv: mx");
+static_assert(offsetof(daedalus_vp9_mc_8hv_meta, my) == 10, "vp9_mc_8hv: my");
+static_assert(offsetof(daedalus_vp9_mc_8hv_meta, rows) == 11, "vp9_mc_8hv: rows");
+static_assert(sizeof(daedalus_vp9_mc_8hv_meta) == 12, "vp9_mc_8hv: size");
+
+int daedalus_append_vp9_mc_8hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_8hv(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8hv(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8hv(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, dst_off) == 0, "vp9_mc_8hv_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, src_off) == 4, "vp9_mc_8hv_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, filter) == 8, "vp9_mc_8hv_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, mx) == 9, "vp9_mc_8hv_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, my) == 10, "vp9_mc_8hv_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_8hv_avg_meta, rows) == 11, "vp9_mc_8hv_avg: rows");
+static_assert(sizeof(daedalus_vp9_mc_8hv_avg_meta) == 12, "vp9_mc_8hv_avg: size");
+
+int daedalus_append_vp9_mc_8hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_8hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_8hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_8hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_8hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_8hv_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 

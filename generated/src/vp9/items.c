@@ -317,7 +317,9 @@ void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t ds
 
 void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -326,7 +328,9 @@ void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 
 void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_items_vp9_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_clearing_items_vp9_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -335,7 +339,9 @@ void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrd
 
 void daedalus_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_iadst4_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_iadst4_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iadst4_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -344,7 +350,9 @@ void daedalus_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 
 void daedalus_clearing_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_iadst4_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_items_vp9_iadst4_idct4__vector_full(dst, dst_stride, dst_step, coeffs,
       n_blocks);
 #else
@@ -354,7 +362,9 @@ void daedalus_clearing_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride
 
 void daedalus_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_iadst8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_iadst8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iadst8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -363,7 +373,9 @@ void daedalus_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 
 void daedalus_clearing_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_iadst8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_items_vp9_iadst8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_clearing_items_vp9_iadst8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -372,7 +384,9 @@ void daedalus_clearing_items_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrd
 
 void daedalus_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_iadst8_idct8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_iadst8_idct8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iadst8_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -381,7 +395,9 @@ void daedalus_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 
 void daedalus_clearing_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_iadst8_idct8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_items_vp9_iadst8_idct8__vector_full(dst, dst_stride, dst_step, coeffs,
       n_blocks);
 #else
@@ -410,14 +426,19 @@ void daedalus_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       }
     }
     if (n_class == 0) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct4__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
       daedalus_items_vp9_idct4__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #else
       daedalus_items_vp9_idct4__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
 #endif
     } else {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
       daedalus_items_vp9_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #else
@@ -444,7 +465,10 @@ void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
       }
     }
     if (n_class == 0) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct4__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
       daedalus_clearing_items_vp9_idct4__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #else
@@ -452,7 +476,10 @@ void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
           meta_step);
 #endif
     } else {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
       daedalus_clearing_items_vp9_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_run,
           meta, meta_step);
 #else
@@ -469,7 +496,9 @@ void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_idct4_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_idct4_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_idct4_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -478,7 +507,9 @@ void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 
 void daedalus_clearing_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_idct4_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_items_vp9_idct4_iadst4__vector_full(dst, dst_stride, dst_step, coeffs,
       n_blocks);
 #else
@@ -612,7 +643,9 @@ void daedalus_items_vp9_idct8_10(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
 
 void daedalus_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_idct8_iadst8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_idct8_iadst8__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_idct8_iadst8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -621,7 +654,9 @@ void daedalus_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 
 void daedalus_clearing_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_idct8_iadst8__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_items_vp9_idct8_iadst8__vector_full(dst, dst_stride, dst_step, coeffs,
       n_blocks);
 #else
@@ -631,7 +666,9 @@ void daedalus_clearing_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride
 
 void daedalus_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_iwht4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_iwht4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iwht4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -640,7 +677,9 @@ void daedalus_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     int16_t *coeffs, size_t n_blocks) {
-#if DAEDALUS_HAVE_VECTORS
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_iwht4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
   daedalus_clearing_items_vp9_iwht4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_clearing_items_vp9_iwht4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -734,6 +773,726 @@ void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 #else
   daedalus_items_vp9_lpf8_v__c_full(dst, dst_stride, dst_step, n_edges, meta, meta_step);
 #endif
+}
+
+static inline int class_of_vp9_mc_16h(const daedalus_vp9_mc_16h_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_16h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16h(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16h(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_16h__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16h__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16h_avg(const daedalus_vp9_mc_16h_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_16h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16h_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16h_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_16h_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16h_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16hv(const daedalus_vp9_mc_16hv_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_16hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16hv(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16hv(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_16hv__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16hv__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16hv_avg(const daedalus_vp9_mc_16hv_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_16hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16hv_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16hv_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_16hv_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16hv_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16v(const daedalus_vp9_mc_16v_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_16v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16v(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16v(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_16v__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16v__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_16v_avg(const daedalus_vp9_mc_16v_avg_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_16v_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_16v_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_16v_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_16v_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4h(const daedalus_vp9_mc_4h_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 4 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4h(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4h(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_4h__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4h_avg(const daedalus_vp9_mc_4h_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 4 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4h_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4h_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_4h_avg__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4hv(const daedalus_vp9_mc_4hv_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4hv(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4hv(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_4hv__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4hv_avg(const daedalus_vp9_mc_4hv_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4hv_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4hv_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_4hv_avg__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4v(const daedalus_vp9_mc_4v_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 4 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4v(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4v(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_4v__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_4v_avg(const daedalus_vp9_mc_4v_avg_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 4 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_4v_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_4v_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_4v_avg__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
 }
 
 static inline int class_of_vp9_mc_8h(const daedalus_vp9_mc_8h_meta *meta) {
@@ -868,6 +1627,134 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8h_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8hv(const daedalus_vp9_mc_8hv_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8hv(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8hv(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_8hv__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8hv__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_8hv_avg(const daedalus_vp9_mc_8hv_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_8hv_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_8hv_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+      daedalus_items_vp9_mc_8hv_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8hv_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
     }

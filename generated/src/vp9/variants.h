@@ -267,6 +267,16 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t 
 void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
 
+daedalus_cpu_fn daedalus_vp9_iadst4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
 daedalus_cpu_fn daedalus_vp9_iadst4__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -285,6 +295,16 @@ void daedalus_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst4_idct4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst4_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst4_idct4__vector_full;
@@ -307,6 +327,16 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__c_full(uint8_t *dst,
 void daedalus_clearing_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
+daedalus_cpu_fn daedalus_vp9_iadst8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
 daedalus_cpu_fn daedalus_vp9_iadst8__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -325,6 +355,16 @@ void daedalus_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst8_idct8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst8_idct8__vector_full;
@@ -346,6 +386,28 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct4__neon_dc;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_idct4__vector_dc;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
@@ -390,6 +452,16 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__c_full(uint8_t *dst, ptrdiff_
 void daedalus_clearing_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct4_iadst4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_idct4_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct4_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_idct4_iadst4__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__vector_full(uint8_t *dst,
@@ -592,6 +664,16 @@ void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, pt
 
 extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p4_word;
 
+daedalus_cpu_fn daedalus_vp9_idct8_iadst8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
 daedalus_cpu_fn daedalus_vp9_idct8_iadst8__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__vector_full(uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs);
@@ -610,6 +692,16 @@ void daedalus_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
 DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iwht4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iwht4__vector_full;
@@ -832,6 +924,626 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
+daedalus_cpu_fn daedalus_vp9_mc_16h__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word;
@@ -1013,6 +1725,119 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,

@@ -21,7 +21,6 @@ from daedalus.generator.host import native
 from daedalus.generator.measure import count
 from daedalus.generator.measure.count_cases import Work
 from daedalus.generator.measure.neon.comparison import verdict
-from daedalus.generator.options import parse_variant
 
 ROUNDS = 500
 _SIZE = 64 * 64  # of the picture in tools/count/count.h
@@ -105,12 +104,11 @@ def _ended(status: int) -> str:
 
 def lacking(work: Work) -> list[str]:
     """What a variant needs that this processor has not; an emulated one has all."""
-    needs = parse_variant(work.variant)[1].needs if work.variant else ()
-    if not needs or not native.is_arm():
+    if not work.needs or not native.is_arm():
         return []
     lines = (line.partition(":") for line in _CPUINFO.read_text().splitlines())
     has = next((value.split() for name, _, value in lines if name.strip() == "Features"), [])
-    return [n for n in needs if _FLAGS[n] not in has]
+    return [n for n in work.needs if _FLAGS[n] not in has]
 
 
 def _time(unit: str, pieces: int, rounds: list[list[int]], pixels: bytes) -> Time:

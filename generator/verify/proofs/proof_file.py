@@ -55,7 +55,7 @@ def key(plan: Plan, goal: Goal) -> str:
 
 def recorded(plan: Plan) -> frozenset[str]:
     """The keys of a function's goals that are proven; none where the record is stale."""
-    found = records.read(plan.kernel.id, records.PROOFS).get(_place(plan))
+    found = records.read(plan.kernel.id, records.PROOFS).get(place(plan))
     if found is None or found["of"] != digest(plan):
         return frozenset()
     return frozenset(found["proven"])
@@ -64,16 +64,16 @@ def recorded(plan: Plan) -> frozenset[str]:
 def write(plan: Plan, proven: list[Goal]) -> None:
     """Puts a function's proven goals in place of what is on record of it."""
     found = records.read(plan.kernel.id, records.PROOFS)
-    found.pop(_place(plan), None)
+    found.pop(place(plan), None)
     if proven:
-        found[_place(plan)] = {"of": digest(plan), "proven": [key(plan, g) for g in proven]}
+        found[place(plan)] = {"of": digest(plan), "proven": [key(plan, g) for g in proven]}
     records.write(plan.kernel.id, records.PROOFS, dict(sorted(found.items())))
 
 
 def keep(kernel: str, plans: list[Plan]) -> None:
     """Drops what is on record of other functions of a kernel: those there no longer are."""
     found = records.read(kernel, records.PROOFS)
-    places = [_place(p) for p in plans]
+    places = [place(p) for p in plans]
     records.write(kernel, records.PROOFS, {p: r for p, r in found.items() if p in places})
 
 
@@ -83,7 +83,8 @@ def digest(plan: Plan) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _place(plan: Plan) -> str:
+def place(plan: Plan) -> str:
+    """A function among those of its kernel."""
     return f"{plan.name} {plan.function}"
 
 

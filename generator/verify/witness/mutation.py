@@ -82,7 +82,8 @@ class Report:
     by_witness, by_drawn  how many were told by the witnesses, and by drawn items only
     proven                how many were not, and are proven to compute the same
     survivors             those that were not; `listed` those that tools/mutants.toml has a reason
-                          for, or that are of a goal that is proven to have no witness
+                          for, or that are of a goal that is proven to have no witness, or that is
+                          on record as one that the search did not find
     excused               the entries there that these are; `stale` those that only a mutant that
                           is no goal's could need, and none does
     unproven              a line for every goal that is listed so, without a proof on record
@@ -133,7 +134,7 @@ def _run(report: Report, plan: Plan, every: list[Mutant], draws: Draws) -> None:
     left = untold(plan, [draws.witnesses], every)
     report.by_witness += len(every) - len(left)
     left = _by_drawn(report, plan, draws.few, left)
-    proven = _proven(report, plan) if left else []
+    proven = [*_proven(report, plan), *shown.not_found(plan)] if left else []
     report.listed += [m for m in left if m.goal in proven]
     left = _not_the_same(report, plan, [m for m in left if m.goal not in proven], PATIENCE[0])
     left = _by_drawn(report, plan, draws.many(), left)

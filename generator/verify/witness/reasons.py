@@ -18,7 +18,8 @@ class Reason:
     """Of a kernel, a goal or a mutant that cannot be told, and why.
 
     kernel   its id, or a pattern of those of a family
-    variant  the only one that it is said of; "" where proofs say of which it is true
+    variant  the only one that it is said of, or a pattern of those of a family; "" where proofs say
+             of which it is true
     proof    whether the solver proves it; `./daedalus witness --prove` lets it do so again
     """
 
@@ -55,6 +56,6 @@ def read(file: Path | None = None) -> tuple[Reason, ...]:
 def of(kernel: str, variant: str, goal: str) -> Reason | None:
     """The entry for something of a kernel's variant."""
     for r in read():
-        if r.about(kernel) and r.goal == goal and r.variant in ("", variant):
+        if r.about(kernel) and r.goal == goal and fnmatchcase(variant, r.variant or "*"):
             return r
     return None

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Looks for witnesses: among drawn items, by the solver, and around items that come close."""
+"""Looks for witnesses: among drawn items, by the solver, and around items that come close.
+
+All of it is limited by work, and not by time: what is found is the same on every machine.
+"""
 
 from dataclasses import replace
 
@@ -22,8 +25,9 @@ from daedalus.generator.verify.witness.shown import (
     reason_of,
     recorded,
     shown,
+    unmet,
 )
-from daedalus.generator.verify.witness.solver import solved
+from daedalus.generator.verify.witness.solver import Purse, solved
 
 _DRAWN = 3000  # items a kernel and class that the search begins with
 _MORE = 300  # items a class that are given spots
@@ -34,20 +38,41 @@ _KEPT = 48  # best items that each round looks around
 _UNSEEN = 1e9  # how much worse a lane is that the result does not depend on
 _ATTEMPTS = 6  # for a goal that is not met
 _ROUNDS = 80
-_WORK = 1_200_000_000  # values that climbing computes for a kernel, before it gives up
+_WORK = 600_000_000  # values that climbing computes for a kernel, before it gives up
 
 
 def known_or_searched(entry: Entry, *, anew: bool = False, seed: int = 1) -> Found:
     """A kernel's witnesses: those on file if they show all that is to be shown, else what a search
-    finds; that is then put on file."""
-    found = recorded(entry)
-    if anew or found.missing:
-        console.print(f"{entry.kernel.id}: searching witnesses", markup=False)
-        searched = search(entry, seed, None if anew else found.items)
-        if anew or len(searched.missing) <= len(found.missing):
-            found = searched
-            witness_file.write(entry.kernel.id, found.items)
+    finds; that is then put on file.
+
+    What is not found is listed where the search is asked for, or where nothing was on file. Else
+    it stays missing: a witness that was there is lost.
+    """
+    name, found = entry.kernel.id, recorded(entry)
+    if not (anew or found.missing):
+        return found
+    console.print(f"{name}: searching witnesses", markup=False)
+    first = not witness_file.known(name)
+    items = search(entry, seed, None if anew else found.items).items
+    if anew:
+        items = _none_lost(entry, items, found.items)
+    listed = {} if anew or first else witness_file.listed(name)
+    searched = examine(entry, items, listed)
+    if anew or first:
+        searched = examine(entry, items, searched.unlisted)
+    if anew or len(searched.missing) <= len(found.missing):
+        found = searched
+        witness_file.write(name, found.items, found.listed)
     return found
+
+
+def _none_lost(entry: Entry, items: Items, before: Items) -> Items:
+    """The items, and those of before that show what these do not."""
+    for plan in plans(entry):
+        left = [g for g in unmet(plan, items) if reason_of(plan, g) is None]
+        if left:
+            items, _ = _taken(plan, before.take(plan.conformant(before)), items, left)
+    return items
 
 
 def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
@@ -62,6 +87,7 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
         return examine(entry, chosen)
     usual = vectors.make_items(kernel, _MORE * len(kernel.class_names), seed, "conformant")
     pool, work = _drawn(kernel, seed, max(p.size for p in todo)), _WORK
+    purse = Purse()
     for plan in todo:
         mine = pool.take(plan.conformant(pool))
         known = shown(plan, chosen.take(plan.conformant(chosen)), plan.goals)
@@ -71,10 +97,13 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
             if left:
                 more = vectors.spotted(kernel, usual, np.random.default_rng([seed, 3, n]))
                 chosen, left = _taken(plan, more.take(plan.conformant(more)), chosen, left)
+        if left and _has_blocks(kernel):
+            more = vectors.patterned(kernel, usual, np.random.default_rng([seed, 4]))
+            chosen, left = _taken(plan, more.take(plan.conformant(more)), chosen, left)
         left = [g for g in left if not _hopeless(plan, g)]
         again, left = left, []
         for goal in again:
-            one = solved(plan, goal, mine)
+            one = solved(plan, goal, mine, purse)
             if one is None:
                 left.append(goal)
             else:
@@ -82,6 +111,9 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
         for attempt in range(_ATTEMPTS):
             again, left = left, []
             for goal in again:
+                if work <= 0:
+                    left.append(goal)
+                    continue
                 # What shows one goal is often near what shows another.
                 near = vectors.joined(chosen.take(plan.conformant(chosen)), mine)
                 one, spent = _climb(plan, goal, near, seed + attempt, work)
@@ -135,7 +167,7 @@ def _drawn(kernel: Kernel, seed: int, size: int) -> Items:
     count = max(40, min(_DRAWN, 3 * TOGETHER // size)) * len(kernel.class_names)
     usual = vectors.make_items(kernel, count, seed, "conformant")
     pool = vectors.joined(usual, vectors.make_items(kernel, count, seed, "boundary"))
-    if any(b.kind == "block" and b.access != "out" for b in kernel.buffers):
+    if _has_blocks(kernel):
         rng = np.random.default_rng([seed, 1])
         spiked = vectors.spiked(kernel, usual, rng)
         pool = vectors.joined(vectors.joined(pool, spiked), _coarse(kernel, spiked, rng))
@@ -143,6 +175,11 @@ def _drawn(kernel: Kernel, seed: int, size: int) -> Items:
         rng = np.random.default_rng([seed, 2])
         pool = vectors.joined(pool, vectors.spotted(kernel, usual, rng))
     return pool
+
+
+def _has_blocks(kernel: Kernel) -> bool:
+    """Whether a kernel reads some."""
+    return any(b.kind == "block" and b.access != "out" for b in kernel.buffers)
 
 
 def _coarse(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:

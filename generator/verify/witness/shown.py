@@ -2,13 +2,15 @@
 """Witnesses: conformant items that tell each chosen NEON lowering from the plainer operation.
 
 A few items a kernel are on record; what they show is computed anew each time, so a record that no
-longer fits is noticed. A goal (`goals.py`) that has no witness is an error:
-either nothing that conforms reaches it, then ranges are too weak and the spec should say so by an
-assumption; or the search is; or there is a reason, which `tools/mutants.toml` states: as a rule
-that the solver proves that there can be none (`goal_proofs.py`).
+longer fits is noticed. A goal (`goals.py`) may have no witness: either nothing that conforms
+reaches it, then ranges are too weak and the spec should say so by an assumption; or there is a
+reason, which `tools/mutants.toml` states: as a rule that the solver proves that there can be none
+(`goal_proofs.py`); or the search has ended before, and then the record lists the goal. Any other is
+an error, as a witness that was there is lost.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -93,18 +95,27 @@ class Found:
     items     the witnesses, of all variants
     counts    per function of a NEON variant: goals, those with a witness, and how many lowerings
               they are
-    missing   a line for every goal without one, and without a reason in tools/mutants.toml
+    missing   a line for every goal without one that is neither listed, nor has a reason in
+              tools/mutants.toml; and for every entry in either that nothing needs
     unproven  a line for every goal whose reason is said to be a proof that is not on record
+    listed    the goals without one that the record lists, as it does; `wanted` a line for each,
+              with what would be a witness
+    unlisted  those that it could list: also the missing ones
     """
 
     items: Items
     counts: dict[str, tuple[int, int, int]]
     missing: list[str]
     unproven: list[str]
+    listed: dict[str, list[str]] = field(default_factory=dict)
+    wanted: list[str] = field(default_factory=list)
+    unlisted: dict[str, list[str]] = field(default_factory=dict)
 
 
-def examine(entry: Entry, items: Items) -> Found:
-    """What the items show."""
+def examine(
+    entry: Entry, items: Items, listed: Mapping[str, Collection[str]] = {}
+) -> Found:  # fmt: skip
+    """What the items show; listed are the goals that the search found no witness of."""
     name = entry.kernel.id
     result = Found(items, {}, [], [])
     excused: set[Reason] = set()
@@ -116,11 +127,21 @@ def examine(entry: Entry, items: Items) -> Found:
         for goal in left:
             reason = reason_of(plan, goal)
             if reason is None:
-                result.missing.append(f"{plan.title}: {goal}: no witness was found")
+                _without(result, plan, goal, listed)
                 continue
             excused.add(reason)
             if reason.proof and proof_file.key(plan, goal) not in proven:
                 result.unproven.append(f"{plan.title}: {goal}: {proof_file.missing(name)}")
+    needless = [
+        f"{place}: {key}"
+        for place, keys in listed.items()
+        for key in keys
+        if key not in result.listed.get(place, [])
+    ]
+    result.missing.extend(
+        f"{line}: it has a witness, or is none; ./daedalus witness {name} --search takes it out"
+        for line in needless
+    )
     stale = [r for r in reasons.read() if r.kernel == name and r not in excused]
     if stale:  # but `mutate` says whether those are needed that are of no goal
         others = {(p.name, m.text) for p in plans(entry) for m in mutants(p) if m.goal is None}
@@ -129,6 +150,36 @@ def examine(entry: Entry, items: Items) -> Found:
         f"{reasons.NAME}: {r}: it has a witness, or is none; take it out" for r in stale
     )
     return result
+
+
+def _without(
+    result: Found, plan: Plan, goal: Goal, listed: Mapping[str, Collection[str]]
+) -> None:  # fmt: skip
+    """Notes a goal that has neither a witness nor a reason."""
+    place, key = proof_file.place(plan), proof_file.key(plan, goal)
+    result.unlisted.setdefault(place, []).append(key)
+    if key in listed.get(place, ()):
+        result.listed.setdefault(place, []).append(key)
+        result.wanted.append(f"{plan.title}: {goal}: {wanted(plan, goal)}")
+    else:
+        result.missing.append(f"{plan.title}: {goal}: no witness was found")
+
+
+def wanted(plan: Plan, goal: Goal) -> str:
+    """What would be a witness."""
+    if goal.op == "dup":
+        return f"an item whose result the constant, {goal.plain}, would change"
+    if goal.plain:
+        return f"an item whose result {goal.plain} in place of {goal.op} would change"
+    node, demand = goal.need
+    lo, hi = lane_limits(demand, plan.stages[goal.stage].selection.ranges.of(node))
+    return f"an item whose value leaves {lo} to {hi}"
+
+
+def not_found(plan: Plan) -> list[Goal]:
+    """The goals that the record lists."""
+    keys = witness_file.listed(plan.kernel.id).get(proof_file.place(plan), [])
+    return [g for g in plan.goals if proof_file.key(plan, g) in keys]
 
 
 def unmet(plan: Plan, items: Items) -> list[Goal]:
@@ -150,4 +201,5 @@ def said_to_be_proven(plan: Plan, items: Items) -> list[Goal]:
 
 def recorded(entry: Entry) -> Found:
     """What the items on file show."""
-    return examine(entry, witness_file.read(entry.kernel))
+    name = entry.kernel.id
+    return examine(entry, witness_file.read(entry.kernel), witness_file.listed(name))

@@ -23,6 +23,8 @@ from daedalus.generator.verify.proofs.symbolic import Number, inputs
 from daedalus.generator.verify.witness.shown import shown
 
 _WORK = 5 * A_SECOND  # of the solver, for a question
+_PURSE = 24 * A_SECOND  # for all questions about a kernel
+_LEAST = A_SECOND // 4  # that a question is taken to be: it has to be put, too
 _ANSWERS = 6  # of the solver, for a goal and a lane
 _FREE = 3  # elements of blocks that may be other than nothing
 _ATTEMPTS = 8  # with other such elements, where stages read what others have stored
@@ -32,14 +34,34 @@ _LANES = 4
 Place = tuple[str, tuple[int, ...]]  # buffer and index
 
 
-def solved(plan: Plan, goal: Goal, pool: Items) -> Items | None:
+class Purse:
+    """The solver's work for a kernel.
+
+    What a question takes is counted in steps of _LEAST, as it depends a little on what was asked
+    before.
+    """
+
+    def __init__(self) -> None:
+        self._left = _PURSE
+
+    @property
+    def empty(self) -> bool:
+        return self._left <= 0
+
+    def spend(self, work: int) -> None:
+        self._left -= -(-max(work, 1) // _LEAST) * _LEAST
+
+
+def solved(plan: Plan, goal: Goal, pool: Items, purse: Purse) -> Items | None:
     """A witness of a goal, or None."""
     loads = [n for p in plan.stages[: goal.stage + 1] for n in p.vector.nodes() if n.op is Op.LOAD]
     if any(n.args for n in loads) or any(p.axis for p in plan.stages) or not pool.count:
         return None
     lanes = plan.stages[goal.stage].vector.lanes
     for lane in range(0, lanes, max(1, lanes // _LANES)):
-        for values in _Item(plan, lane).answers(goal):
+        if purse.empty:
+            break
+        for values in _Item(plan, lane, purse).answers(goal):
             for items in _patched(plan, values, pool):
                 items = items.take(plan.conformant(items))
                 found = shown(plan, items, [goal])[goal] if items.count else np.zeros(0, np.int64)
@@ -51,8 +73,9 @@ def solved(plan: Plan, goal: Goal, pool: Items) -> Items | None:
 class _Item(Prover):
     """Terms of the elements that one lane depends on, through all stages."""
 
-    def __init__(self, plan: Plan, lane: int) -> None:
+    def __init__(self, plan: Plan, lane: int, purse: Purse) -> None:
         super().__init__(plan.lowered, plan.stages, _WORK / A_SECOND)
+        self._purse = purse
         self._lane = lane
         self._temps = {t.name: t for t in plan.lowered.temps}
         self.elements: dict[Place, Number] = {}
@@ -125,8 +148,11 @@ class _Item(Prover):
             solver = z3.Then(*QUICK).solver()
             solver.set("rlimit", _WORK)
             solver.add(*known, *few)
-            for _ in range(_ANSWERS):
-                if solver.check() != z3.sat:
+            for _ in range(0 if self._purse.empty else _ANSWERS):
+                before = _work_done()
+                answer = solver.check()
+                self._purse.spend(_work_done() - before)
+                if answer != z3.sat:
                     break
                 model = solver.model()
                 values = {
@@ -151,6 +177,13 @@ class _Item(Prover):
                 if p not in free
                 for b in (self.kernel.buffer(p[0]),)
             ]
+
+
+def _work_done() -> int:
+    """By the solver, since it was loaded."""
+    probe = z3.Solver()
+    probe.check()
+    return int(probe.statistics().get_key_value("rlimit count"))
 
 
 def _index(part: Part, index: Index, lane: int) -> tuple[int, ...]:

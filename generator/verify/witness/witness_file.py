@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Records of witnesses: the items of a kernel that `witness.py` found.
+"""Records of witnesses: the items of a kernel that `search.py` found, and what it did not find.
 
-    {"buffers": {name: [item, ...]}, "params": {name: [item, ...]}}
+    {"buffers": {name: [item, ...]}, "params": {name: [item, ...]},
+     "not found": {"variant function": [goal, ...]}}
 
 An item is the text of its elements, last axis fastest. What items show is computed anew whenever
-they are used.
+they are used. Goals are named by `proof_file.key`; they stand here because the search's work was
+done before it found a witness, and nobody has said why there can be none.
 """
+
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base import records
+
+_NOT_FOUND = "not found"
 
 
 def _shapes(kernel: Kernel) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
@@ -52,11 +58,26 @@ def _array(texts: list[str], shape: tuple[int, ...]) -> Array:
     return np.stack(rows) if rows else np.zeros((0, *shape), np.int64)
 
 
-def write(kernel: str, items: Items) -> None:
-    """Puts a kernel's items on record, in the place of those that are."""
+def known(kernel: str) -> bool:
+    """Whether a search's result is on record."""
+    return bool(records.read(kernel, records.WITNESSES))
+
+
+def listed(kernel: str) -> dict[str, list[str]]:
+    """The goals that a search did not find a witness of, by function."""
+    found: dict[str, list[str]] = records.read(kernel, records.WITNESSES).get(_NOT_FOUND, {})
+    return found
+
+
+def write(kernel: str, items: Items, not_found: Mapping[str, Collection[str]] = {}) -> None:
+    """Puts a kernel's items on record, in the place of those that are, and what has none."""
     parts = (("buffers", items.buffers), ("params", items.params))
-    data = {part: {n: [_text(x) for x in a] for n, a in arrays.items()} for part, arrays in parts}
-    records.write(kernel, records.WITNESSES, data if items.count else {})
+    data: dict[str, object] = {
+        part: {n: [_text(x) for x in a] for n, a in arrays.items()} for part, arrays in parts
+    }
+    if not_found:
+        data[_NOT_FOUND] = {place: list(goals) for place, goals in sorted(not_found.items())}
+    records.write(kernel, records.WITNESSES, data if items.count or not_found else {})
 
 
 def _text(values: Array) -> str:
