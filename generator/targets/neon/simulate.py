@@ -128,6 +128,8 @@ class Ran:
     forms    per stage, need -> lanes as unsigned bit patterns, [items, lanes]
     values   per stage, node -> what the interpreter makes of it, [items, lanes]
     active   per stage, where vectors run: bool [items, lanes]
+    told     per stage, how the interpreter has it
+    before   per stage, what its vectors store to, or merge into
     """
 
     outputs: dict[str, Array]
@@ -137,6 +139,7 @@ class Ran:
     values: list[Mapping[Node, Array]]
     active: list[Array]
     told: list[_Vectors]
+    before: list[State]
 
 
 def run(kernel: Kernel, stages: list[Part], items: Items) -> Ran:
@@ -150,7 +153,7 @@ def run(kernel: Kernel, stages: list[Part], items: Items) -> Ran:
 def _from(kernel: Kernel, stages: list[Part], items: Items, first: int, state: State) -> Ran:
     """The stages from number `first` on; lists of the result begin with that stage."""
     broken = {a.name: np.zeros(items.count, dtype=bool) for a in kernel.assumptions}  # the caller's
-    ran = Ran({}, items, [state], [], [], [], [])
+    ran = Ran({}, items, [state], [], [], [], [], [])
     for part in stages[first:]:
         told, before = _told(kernel, part, items, state, broken)
         forms = _forms(part, told, None, {})
@@ -160,6 +163,7 @@ def _from(kernel: Kernel, stages: list[Part], items: Items, first: int, state: S
         ran.values.append(told.values)
         ran.active.append(told.active())
         ran.told.append(told)
+        ran.before.append(before)
     ran.outputs = {b.name: state[b.name] for b in kernel.buffers if b.access != "in"}
     return ran
 
@@ -202,7 +206,7 @@ def shows(kernel: Kernel, stages: list[Part], base: Ran, change: Change, most: i
     if forms is None:
         return np.zeros(0, np.int64)
     told = base.told[n]
-    after = {**base.states[n + 1], **_stored(part, told, forms, base.states[n + 1])}
+    after = {**base.states[n + 1], **_stored(part, told, forms, base.before[n])}
     differs = _other(after, base.states[n + 1])
     which = np.flatnonzero(differs)
     which = which[:: max(1, len(which) // most)][:most]
