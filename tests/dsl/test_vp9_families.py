@@ -16,7 +16,12 @@ WHOLE = sorted(k.id for k in KERNELS.values() if k.family == "vp9_whole")
 
 
 def test_the_families_have_these_members() -> None:
-    assert set(TRANSFORMS) >= {"vp9_idct8"} and set(FILTERED) >= {"vp9_mc_8h", "vp9_mc_8h_avg"}
+    both = {f"vp9_i{a}{n}_i{b}{n}" for a, b in (("dct", "adst"), ("adst", "dct")) for n in (4, 8)}
+    alone = {f"vp9_i{t}{n}" for t in ("dct", "adst") for n in (4, 8)}
+    assert set(TRANSFORMS) == {*both, *alone, "vp9_iwht4"}
+    ways = [f"{n}{way}" for n in (4, 8, 16) for way in ("h", "v", "hv")]
+    assert set(FILTERED) == {f"vp9_mc_{w}{end}" for w in ways for end in ("", "_avg")}
+    assert set(WHOLE) == {f"vp9_{what}{n}" for what in ("copy", "avg") for n in (4, 8, 16)}
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
