@@ -181,7 +181,7 @@ def declared(
 def test_types_are_the_decoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header, source = declared(tmp_path, monkeypatch, '"dsp.add[4][1](px c! px.stride p)"')
     assert "test_it(uint8_t *px, int16_t *c, int px_stride, unsigned p);" in header
-    assert "p is 1..60; others are not done." in header.replace(" * ", " ")
+    assert "p must be 1..60." in header.replace(" * ", " ")
     # The decoder's callers have no p of 0 here, so that the class of all others is what is left.
     assert "if (" not in source and "test_it__c_some" in source
 
