@@ -183,7 +183,8 @@ def test_types_are_the_decoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "test_it(uint8_t *px, int16_t *c, int px_stride, unsigned p);" in header
     assert "p must be 1..60." in header.replace(" * ", " ")
     # The decoder's callers have no p of 0 here, so that the class of all others is what is left.
-    assert "if (" not in source and "test_it__c_some" in source
+    entry = source.partition("typedef void any_fn(void);")[0]  # what follows fills tables
+    assert "if (" not in entry and "test_it__c_some" in entry
 
 
 def test_a_table_is_filled_for_sets_of_features(
