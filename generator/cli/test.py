@@ -64,7 +64,8 @@ def _unit() -> Iterator[Step]:
 def _campaign() -> Iterator[Step]:
     yield Step("pytest campaign", [*_PYTEST, "-m", "campaign or costly"], wide=True)
     yield from _ctest("long tests, ", "host", False, "-L", "campaign")
-    yield from _other_ctests("long tests, ", "-L", "long")
+    for arch, sanitize in _others():
+        yield from _ctest("all tests, ", arch, sanitize, "-LE", "consumer")
     yield _verb("oracle", "--items", "2000")
     yield _verb("v3d", "fuzz", "--seconds", "20")
     day = str(stale.today().toordinal())  # other programs each day
@@ -76,16 +77,16 @@ def _campaign() -> Iterator[Step]:
 
 
 def _c() -> Iterator[Step]:
-    """The runtime's own tests: plain, under sanitizers, and on arm64."""
+    """The runtime's own tests: plain, and by the day under sanitizers or on arm64."""
     yield from _ctest("", "host", False, "-LE", "consumer|campaign")
-    yield from _other_ctests("", "-LE", "consumer|long")
+    others = _others()
+    arch, sanitize = others[stale.today().toordinal() % len(others)]
+    yield from _ctest("", arch, sanitize, "-LE", "consumer|long")
 
 
-def _other_ctests(title: str, *which: str) -> Iterator[Step]:
-    """Where tests take several times as long as on the host."""
-    yield from _ctest(title, "host", True, *which)
-    if not native.is_arm():
-        yield from _ctest(title, "aarch64", False, *which)
+def _others() -> list[tuple[str, bool]]:
+    """Builds in which tests take several times as long as on the host, and whether sanitized."""
+    return [("host", True), *([] if native.is_arm() else [("aarch64", False)])]
 
 
 def _ctest(title: str, arch: str, sanitize: bool, *which: str) -> Iterator[Step]:
@@ -146,7 +147,7 @@ def _stream() -> Iterator[Step]:
 LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "lint": ("format and types of all sources", _lint),
     "unit": ("language, generator, goldens", _unit),
-    "c": ("the runtime, with sanitizers and on arm64", _c),
+    "c": ("the runtime, by the day with sanitizers or on arm64", _c),
     "check": ("what has no record, and a day's sample, against the interpreter", _check),
     "oracle": ("the interpreter against other decoders", _oracle),
     "consumers": ("projects that use the installed library", _consumers),
