@@ -20,8 +20,9 @@ from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.emit import Generated
 from daedalus.generator.compile.folder import REPAIR, differences, generate_or_explain
 from daedalus.generator.compile.registry import load
+from daedalus.generator.devices.vulkan import FETCHED, MADE
 from daedalus.generator.host import native
-from daedalus.generator.options import GPU_TARGETS, QPU, TARGETS
+from daedalus.generator.options import GPU_TARGETS, TARGETS
 from daedalus.generator.verify.check_runs import Wish, run_checks
 from daedalus.generator.verify.crosscheck import devices
 from daedalus.generator.verify.verified import compilers
@@ -52,8 +53,9 @@ def command(
     """Generates, verifies and builds everything, and decodes real video with it.
 
     1. checks that generated/ is what the specs give;
-    2. compares a sample of items of every variant with the reference interpreter; what was
-       compared in full is on record in generated/records/, by hash (`check --record`);
+    2. compares a sample of items of every variant with the reference interpreter, on one device
+       of its target; what was compared in full is on record in generated/records/, by hash
+       (`check --record`);
     3. builds libdaedalus.a and libdaedalus_variants.a for this machine, and for arm64 elsewhere;
     4. decodes clips of three codecs through them and compares every frame with the unmodified
        decoders'.
@@ -112,15 +114,14 @@ def _verify(items: int, generated: Generated) -> None:
             f"no record is by {' or '.join(foreign)}: comparing {FOREIGN_ITEMS} items of each"
             " variant of the CPU"
         )
-        wishes = [(_PROCESSOR, max(items, FOREIGN_ITEMS)), ((QPU,), items)]
+        wishes = [(_PROCESSOR, max(items, FOREIGN_ITEMS), ()), (GPU_TARGETS, items, FETCHED)]
     else:
-        wishes = [((*_PROCESSOR, QPU), items)]
-    wishes.append((("glsl",), items))  # apart: what drivers do is not remembered
+        wishes = [(TARGETS, items, FETCHED)]
+    wishes.append((("glsl",), items, MADE))  # apart: what a driver made here does is not remembered
     comparisons = compared = 0
-    for targets, count in wishes:
-        outcomes, skips = run_checks(
-            entries, Wish(targets, count, seed=1), made=generated.variants, remember=True
-        )
+    for targets, count, gpus in wishes:
+        wish = Wish(targets, count, seed=1, gpus=gpus, once=True)
+        outcomes, skips = run_checks(entries, wish, made=generated.variants, remember=True)
         if outcomes or not skips:  # without a Vulkan device here, "nothing compared" is no error
             check_verb.report(outcomes, count, seed=1, table=False, skips=skips)
         for skip in () if outcomes else skips:

@@ -24,7 +24,8 @@ from daedalus.v3d import driver, tools, vkrun
 LAVAPIPE = {"lavapipe-8": 256, "lavapipe-16": 512}  # bits of a vector
 V3DV = {"v3dv-native": "host", "v3dv-arm64": "aarch64"}
 GROUPS = {"lavapipe": tuple(LAVAPIPE), "v3dv": tuple(V3DV)}
-DEFAULT = ("lavapipe-8", "v3dv-native")  # what `check` takes where it is not told
+FETCHED, MADE = ("lavapipe-8",), ("v3dv-native",)
+DEFAULT = (*FETCHED, *MADE)  # what `check` takes where it is not told
 
 Program = Callable[[str], Path]  # builds a program for an architecture of native.py
 
@@ -38,6 +39,7 @@ class GpuDevice:
     environment  what is added to the environment
     simulated    whether standard error ends with what the simulated device says of its jobs
     log          the file that validation layers write to; None: there are none
+    made_of      the hashes of the packages that all of it comes from; empty: it comes from others
     """
 
     name: str
@@ -46,6 +48,7 @@ class GpuDevice:
     environment: Mapping[str, str] = field(default_factory=dict)
     simulated: bool = False
     log: Path | None = None
+    made_of: tuple[str, ...] = ()
 
     def run(
         self, words: Sequence[str | Path], *, timeout: float | None = None
@@ -123,11 +126,13 @@ def environment_of(choice: str) -> dict[str, str]:
 
 
 def _lavapipe(name: str) -> GpuDevice | Skip:
-    if fetch.fetched("lavapipe", debian_architecture()) is None:
+    packages = fetch.fetched("lavapipe", debian_architecture())
+    if packages is None:
         return Skip(name, "lavapipe is not fetched: ./daedalus setup --v3dv")
     device = vkrun.lavapipe(LAVAPIPE[name])
     environment = {**device.environment, **environment_of("llvmpipe")}
-    return GpuDevice(name, "host", device.prefix, environment)
+    made_of = tuple(d.sha256 for d in packages)
+    return GpuDevice(name, "host", device.prefix, environment, made_of=made_of)
 
 
 def _v3dv(name: str, program: Program) -> GpuDevice | Skip:

@@ -82,6 +82,7 @@ class Wish:
     frame  GPU variants on a frame's items instead of on those of all kinds
     layers  Vulkan devices under the validation layers, where these run
     fault   with `frame`, on drm-simulated: what befalls each frame (drm_faults.py)
+    once    each target of the processor on the first of its devices alone
     """
 
     targets: tuple[str, ...]
@@ -93,6 +94,7 @@ class Wish:
     frame: bool = False
     layers: bool = False
     fault: str = ""
+    once: bool = False
 
 
 def run_checks(
@@ -116,6 +118,8 @@ def run_checks(
     if apart:
         build = partial(build, generated=part.generate(entries))
     found = [d for d in devices(wish.targets) if not (wish.sanitize and d.arch == "aarch64")]
+    if wish.once:
+        found = list({d.target: d for d in reversed(found)}.values())[::-1]
     outcomes: list[Outcome] = []
     skips: list[Skip] = []
     with progress(len(entries), quiet=quiet) as shown:
@@ -131,16 +135,15 @@ def run_checks(
             more, left = _drm_devices(wish, loading)
             gpus, skips = gpus + more, skips + left
         known = ""
-        if remember and not gpus and not wish.sanitize:
-            exes = [*programs.values(), *([simulator] if simulator is not None else [])]
+        exes = [*programs.values(), *([simulator] if simulator is not None else [])]
+        exes += [loading(g.arch) for g in gpus]  # here, so that no two processes build one
+        if remember and all(g.gpu and g.gpu.made_of for g in gpus) and not wish.sanitize:
             subject = [(e.kernel.id, *e.listed) for e in entries]
-            known = compared.key(exes, found, wish, subject)
+            known = compared.key(exes, [*found, *gpus], wish, subject)
             before = compared.recall(known)
             if before is not None:
                 say("compared before, with the same programs and items: not done again")
                 return before, skips
-        for g in gpus:
-            loading(g.arch)  # so that no two processes build it
 
         def one(number: int) -> list[Outcome]:
             e = entries[number]

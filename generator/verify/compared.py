@@ -3,7 +3,8 @@
 
 The key is everything that a comparison is made of: the programs, byte for byte; what draws items,
 evaluates and judges them (all Python of the project, its interpreter, numpy); the records that
-items come from; the wish. Comparisons on Vulkan devices are not kept: a driver is not ours to hash.
+items come from; the wish. Comparisons on a Vulkan device are kept where all of its driver comes
+from packages that this checkout fetched: others are not ours to hash.
 """
 
 import hashlib
@@ -32,7 +33,8 @@ def key(programs: Iterable[Path], devices: Iterable[Device], *words: object) -> 
     digest = hashlib.sha256(repr((sys.version, np.__version__, words)).encode())
     for d in devices:
         emulator = [native.version_of(name) for name in native.runner(d.arch)[:1]]
-        digest.update(repr((d.name, d.target, d.arch, emulator)).encode())
+        driver = () if d.gpu is None else d.gpu.made_of
+        digest.update(repr((d.name, d.target, d.arch, emulator, driver)).encode())
     for path in files:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

@@ -28,7 +28,7 @@ def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[Wish]:
         assert entries == list(load()) and remember
         calls.append(wish)
         if wish.targets == ("glsl",):  # a machine without any device of these
-            return [], [Skip("lavapipe-8", "not fetched")]
+            return [], [Skip("v3dv-native", "not built")]
         return [Outcome("k", "c", "v", "native", wish.items, wish.items)], []
 
     monkeypatch.setattr(build, "run_checks", note)
@@ -43,8 +43,8 @@ def test_a_compiler_on_record_means_a_sample_of_every_variant(
     here = set(build.foreign_compilers(set()))
     assert here
     assert compared(monkeypatch, here) == [
-        Wish(("c", "vector", "neon", "qpu"), 200, seed=1),
-        Wish(("glsl",), 200, seed=1),
+        Wish(("c", "vector", "neon", "glsl", "qpu"), 200, seed=1, gpus=("lavapipe-8",), once=True),
+        Wish(("glsl",), 200, seed=1, gpus=("v3dv-native",), once=True),
     ]
 
 
@@ -52,10 +52,13 @@ def test_a_compiler_without_records_is_told_and_the_processors_variants_get_more
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     more, *sample = compared(monkeypatch, {"some other compiler 1.0"})
-    assert more == Wish(("c", "vector", "neon"), 1000, seed=1)
-    assert sample == [Wish((target,), 200, seed=1) for target in ("qpu", "glsl")]
+    assert more == Wish(("c", "vector", "neon"), 1000, seed=1, gpus=(), once=True)
+    assert sample == [
+        Wish(("glsl", "qpu"), 200, seed=1, gpus=("lavapipe-8",), once=True),
+        Wish(("glsl",), 200, seed=1, gpus=("v3dv-native",), once=True),
+    ]
     told = capsys.readouterr().err
-    assert "no record is by" in told and "skipped: lavapipe-8: not fetched" in told
+    assert "no record is by" in told and "skipped: v3dv-native: not built" in told
 
 
 def test_a_generated_file_changed_by_hand_is_found_and_left_alone(

@@ -10,6 +10,7 @@ import pytest
 
 from daedalus.generator.base import costs
 from daedalus.generator.base.costs import Costs, duration
+from daedalus.generator.devices.vulkan import GpuDevice
 from daedalus.generator.verify import compared
 from daedalus.generator.verify.crosscheck import Device, Outcome
 
@@ -66,6 +67,9 @@ def test_a_comparison_is_known_by_all_that_it_is_made_of(
     assert compared.key([program], [NATIVE], "wish") == first
     assert compared.key([program], [NATIVE], "another") != first
     assert compared.key([program], [replace(NATIVE, target="vector")], "wish") != first
+    driver = replace(NATIVE, gpu=GpuDevice("lavapipe-8", "host", made_of=("1",)))
+    other = replace(NATIVE, gpu=GpuDevice("lavapipe-8", "host", made_of=("2",)))
+    assert len({compared.key([program], [d], "wish") for d in (NATIVE, driver, other)}) == 3
     for file in files:
         file.write_text("2")
         assert compared.key([program], [NATIVE], "wish") != first, file

@@ -180,8 +180,10 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
     first = HEURISTICS[: max(FEWEST, min(len(HEURISTICS), budget // 2 // len(body.nodes)))]
     out = sorted(attempts(whole, first), key=Attempt.cost)
     if not out:
+        # Registers do not do: those with a window come before the budget is spent on others.
         left = budget
-        out = [a for ahead in (whole, *parts) for a in attempts(ahead, HEURISTICS)]
+        order = sorted(HEURISTICS, key=lambda h: not h.window)
+        out = [a for ahead in (whole, *parts) for a in attempts(ahead, order)]
         return sorted(out, key=Attempt.cost)
     good = [a.heuristic for a in out]
     leading = next((h for h in good if h.lead), good[0])
