@@ -3,8 +3,9 @@
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import click
 
@@ -21,10 +22,10 @@ from daedalus.generator.compile import kept, qpu_choices
 from daedalus.generator.compile.emit import Generated
 from daedalus.generator.compile.folder import REPAIR, different, generate_or_explain, write
 from daedalus.generator.compile.kernels import one
-from daedalus.generator.compile.making import settle
+from daedalus.generator.compile.making import Settled, settle
 from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.compile.variants import selected_programs
-from daedalus.generator.options import QPU, variant_name
+from daedalus.generator.options import QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.targets.glsl.spirv import PINNED, toolchain
 from daedalus.generator.targets.qpu.loop import NoSchedule
@@ -157,33 +158,46 @@ def _is_of(path: str, entries: list[Entry]) -> bool:
 
 
 def _search(specs: Path | None, anew: bool, names: tuple[str, ...]) -> None:
-    """Records the best schedules of QPU variants: of those that have no record, or of all."""
+    """Records the best schedules of QPU variants: of those that have no record, or of all. Also
+    that options have none which rules try, so that `gen` need not try them."""
+    wanted: dict[str, tuple[Kernel, Options]] = {}
+    refused: dict[str, tuple[Kernel, Options]] = {}
+    found: dict[str, dict[str, Any]] = {}
     try:
-        # Of a kernel without an entry, what rules choose now: its record may be of an older spec.
-        asked = [settle(e)[0] if e.by_rule else e for e in _asked(specs, names)]
-        programs = {
-            variant_name(e.kernel.id, s): (selected_programs(e.kernel, s), s.threads)
-            for e in asked
-            for s, _ in e.listed
-            if s.target == QPU
-        }
-        found = {}
-        with progress(len(programs)) as shown:
-            for name, (forms, threads) in programs.items():
-                if anew or qpu_choices.recorded(name, forms, threads) is None:
+        asked = _asked(specs, names)
+        for e in asked:
+            # Of a kernel without an entry, what rules choose now: its record may be of an older
+            # spec.
+            settled = settle(e) if e.by_rule else Settled(e, {}, ())
+            listed = tuple(o for o, _ in settled.entry.listed)
+            for where, tried in ((wanted, listed), (refused, settled.refused)):
+                own = [o for o in tried if o.target == QPU]
+                where |= {variant_name(e.kernel.id, o): (e.kernel, o) for o in own}
+        with progress(len(wanted) + len(refused)) as shown:
+            for name, (kernel, options) in wanted.items():
+                forms = selected_programs(kernel, options)
+                if anew or qpu_choices.recorded(name, forms, options.threads) is None:
                     say(f"{name}: searching")
-                    found[name] = qpu_choices.searched(name, forms, threads)
+                    found[name] = qpu_choices.searched(name, forms, options.threads)
                     qpu_choices.record({name: found[name]})
+                shown.advance(1)
+            for name, (kernel, options) in refused.items():
+                with suppress(SpecError):  # what cannot be selected at all costs no search
+                    forms = selected_programs(kernel, options)
+                    if anew or not qpu_choices.is_known(name, forms, options.threads):
+                        say(f"{name}: searching")
+                        found[name] = qpu_choices.searched_or_none(name, forms, options.threads)
+                        qpu_choices.record({name: found[name]})
                 shown.advance(1)
     except SpecError as e:
         raise UserError(str(e)) from None
     except NoSchedule as e:
         raise UserError(str(e), "leave the variant out, by options.toml") from None
     for entry in asked:
-        name = entry.kernel.id
-        qpu_choices.keep(name, [variant_name(name, s) for s, _ in entry.listed])
+        of = entry.kernel.id
+        qpu_choices.keep(of, [n for n, (k, _) in (wanted | refused).items() if k.id == of])
     for name, record in found.items():
-        tell(f"{name}: {record['trip']} instructions a trip")
+        tell(f"{name}: " + record.get("none", f"{record.get('trip')} instructions a trip"))
 
 
 def _say_taken(generated: Generated) -> None:

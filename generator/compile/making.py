@@ -40,6 +40,19 @@ class Made:
     chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Settled:
+    """A kernel with the variants that rules choose and back ends make.
+
+    record   what is to be on record of that
+    refused  options that rules tried and a back end refused
+    """
+
+    entry: Entry
+    record: Mapping[str, Any]
+    refused: tuple[Options, ...]
+
+
 def make(
     entries: Sequence[Entry], wanted: Sequence[Entry] | None = None, target: Path | None = None
 ) -> Made:
@@ -65,7 +78,8 @@ def make(
             variants += before[e.kernel.id]
         else:
             try:
-                e, chosen[e.kernel.id] = settle(e) if e.by_rule else (e, {})
+                found = settle(e) if e.by_rule else Settled(e, {}, ())
+                e, chosen[e.kernel.id] = found.entry, found.record
                 variants += entry_variants(e)
             except SpecError as error:
                 wrong.append(error)
@@ -75,12 +89,12 @@ def make(
     return Made(tuple(settled), tuple(variants), tuple(before), chosen)
 
 
-def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
-    """The entry with the variants that rules choose and back ends make; and what is to be on record
-    of that."""
+def settle(entry: Entry) -> Settled:
+    """Makes what rules choose, slot by slot, until a back end makes it."""
     kernel, known, keys = entry.kernel, {}, kept.Keys(entry.kernel, entry.spec)  # type: ignore[var-annotated]
     taken: dict[Options, bool] = {}
     programs: set[tuple[str, str]] = set()
+    over: list[Options] = []  # refused
     recorded, left, refused = _tuned(kernel)
     for slot in kept.once(kernel, "slots", lambda: slots(kernel)):
         said: dict[str, str] = {}
@@ -94,6 +108,7 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
                 if options.target == CPU_TARGETS[0]:  # what all others fall back on
                     raise
                 said[options.name] = e.message
+                over.append(options)
                 continue
             except UserError as e:
                 if kept.can_keep():  # something is missing that can be installed
@@ -119,7 +134,7 @@ def settle(entry: Entry) -> tuple[Entry, Mapping[str, Any]]:
     }
     more = {"tuned": recorded, "refused": refused}
     record = chosen | {what: data for what, data in more.items() if data}
-    return replace(entry, listed=listed), record
+    return Settled(replace(entry, listed=listed), record, tuple(over))
 
 
 def _tuned(kernel: Kernel) -> tuple[dict[str, Any], dict[str, Options], dict[str, str]]:
@@ -164,6 +179,6 @@ def _make(number: int) -> str:
     entry = _todo[number]
     with suppress(SpecError):  # kept as well, and told by who asks for it
         if entry.by_rule:
-            entry, _ = settle(entry)
+            entry = settle(entry).entry
         entry_variants(entry)
     return entry.kernel.id

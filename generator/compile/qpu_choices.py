@@ -2,6 +2,7 @@
 """Recorded schedules: of every variant in machine code the one that a search found.
 
     {name: {"programs": hash, "trip": instructions, "body": ..., ...}}
+    {name: {"programs": hash, "none": why}}    where a search found none
 
 Searching takes seconds a variant, making the same schedule again hundredths: `gen` does the latter,
 so that its output is a function of specs, generator and these records. A record is stale when the
@@ -36,6 +37,9 @@ class Found:
 
 def schedule(name: str, programs: Sequence[Program], threads: int = 2) -> Found:
     """The schedule of a variant, by its name, for so many threads a QPU. Raises NoSchedule."""
+    why = none_known(name, programs, threads)
+    if why is not None:
+        raise NoSchedule(why)
     known = recorded(name, programs, threads)
     if known is not None:
         return Found(known, True)
@@ -55,6 +59,30 @@ def recorded(name: str, programs: Sequence[Program], threads: int = 2) -> Code |
     except (NoSchedule, KeyError, TypeError, ValueError):
         return None
     return code if trip(code) == record.get("trip") else None
+
+
+def none_known(name: str, programs: Sequence[Program], threads: int = 2) -> str | None:
+    """What a search said that found no schedule of these programs; None where none is on record."""
+    record = records.read(parse_variant(name)[0], records.SCHEDULES).get(name, {})
+    if record.get("programs") != digest(programs, threads):
+        return None
+    why = record.get("none")
+    return why if isinstance(why, str) else None
+
+
+def is_known(name: str, programs: Sequence[Program], threads: int = 2) -> bool:
+    """Whether it is on record what a search finds, or that it finds none."""
+    if none_known(name, programs, threads) is not None:
+        return True
+    return recorded(name, programs, threads) is not None
+
+
+def searched_or_none(name: str, programs: Sequence[Program], threads: int = 2) -> dict[str, Any]:
+    """The record of what a search finds, or of that it finds none."""
+    try:
+        return searched(name, programs, threads)
+    except NoSchedule as e:
+        return {"programs": digest(programs, threads), "none": str(e)}
 
 
 def searched(name: str, programs: Sequence[Program], threads: int = 2) -> dict[str, Any]:

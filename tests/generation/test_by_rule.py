@@ -32,7 +32,8 @@ def test_every_kind_of_kernel_gets_all_targets(kind: str, tmp_path: Path) -> Non
     """And on the GPU a ladder: other lanes an invocation, words and elements."""
     (tmp_path / "specs").mkdir()
     write_spec(tmp_path / "specs", "hevc_thing", kind)
-    entry, chosen = making.settle(load(tmp_path / "specs")[0])
+    made = making.settle(load(tmp_path / "specs")[0])
+    entry, chosen = made.entry, made.record
     assert "refused" not in chosen and entry.by_rule
     assert {o.target for o, prod in entry.listed if prod} == set(TARGETS)
     for target, fewest in (("glsl", 3), (QPU, 2)):
@@ -46,7 +47,8 @@ def test_what_was_chosen_is_on_record_and_taken_from_there(tmp_path: Path) -> No
     """As long as the kernel computes the same, wherever its lines stand."""
     (entry,) = load_text(tmp_path / "specs", TEXT)
     assert {o.target for o, _ in entry.listed} == {"c", "neon"}, "nothing was chosen yet"
-    settled, chosen = making.settle(entry)
+    made = making.settle(entry)
+    settled, chosen = made.entry, made.record
     (moved,) = load_text(tmp_path / "moved", "\n" + TEXT)
     (other,) = load_text(tmp_path / "other", TEXT.replace("+ p)", "- p)"))
     with records.kept_in(tmp_path):
@@ -113,7 +115,7 @@ def test_a_target_without_a_variant_for_any_memory_has_none(
         return kept_names(environment, kernel, options, **rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(emit, "make_variant", made)
-    settled, _ = making.settle(entry)
+    settled = making.settle(entry).entry
     assert {o.target for o, _ in settled.listed} == {"c", "vector", "neon"}
 
 

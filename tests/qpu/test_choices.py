@@ -18,6 +18,7 @@ from daedalus.generator.compile.registry import find, load
 from daedalus.generator.compile.variants import make_variant, selected_programs
 from daedalus.generator.options import QPU, options_of, parse_variant
 from daedalus.generator.targets.qpu.choice import Choice, choice_of
+from daedalus.generator.targets.qpu.loop import NoSchedule
 from daedalus.generator.targets.qpu.schedule import HEURISTICS
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.virtual import Program
@@ -88,6 +89,29 @@ def test_a_stale_record_is_not_taken(
     assert recorded(NAME, programs) is not None
     _change(**change)
     assert recorded(NAME, programs) is None
+
+
+@pytest.mark.usefixtures("copied")
+def test_where_a_search_found_none_nothing_is_tried(
+    programs: tuple[Program, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until other programs are selected."""
+
+    def short(*_: object, **__: object) -> None:
+        raise NoSchedule("short of registers")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(qpu_choices, "compile_best", short)
+        none = qpu_choices.searched_or_none(NAME, programs)
+    qpu_choices.record({NAME: none})
+    assert qpu_choices.is_known(NAME, programs) and recorded(NAME, programs) is None
+    monkeypatch.setattr(qpu_choices, "compile_quick", lambda *_, **__: pytest.fail("tried"))
+    with pytest.raises(NoSchedule, match="short of registers"):
+        schedule(NAME, programs)
+    monkeypatch.undo()
+    qpu_choices.record({NAME: none | {"programs": "0" * 16}})
+    assert not qpu_choices.is_known(NAME, programs)
+    assert not schedule(NAME, programs).recorded
 
 
 @pytest.mark.usefixtures("copied")

@@ -41,10 +41,12 @@ def test_what_was_found_comes_first(entry: Entry, tmp_path: Path) -> None:
     }
     with records.kept_in(tmp_path):
         assert "gen has made no variants" in apply(entry, found)[0]
-        before, chosen = making.settle(entry)
+        made = making.settle(entry)
+        before, chosen = made.entry, made.record
         records.write(entry.kernel.id, records.OPTIONS, dict(chosen))
         assert apply(entry, found)[-1].endswith("./daedalus gen test_it takes it")
-        after, chosen = making.settle(entry)
+        made = making.settle(entry)
+        after, chosen = made.entry, made.record
     for (target, _), won in found.items():
         assert first(before, target) != won.options.name == first(after, target)
     names = {where: tuned["name"] for where, tuned in chosen["tuned"].items()}
@@ -55,10 +57,10 @@ def test_what_was_found_comes_first(entry: Entry, tmp_path: Path) -> None:
 def test_it_counts_for_the_kernel_as_it_was(entry: Entry, tmp_path: Path) -> None:
     (other,) = load_text(tmp_path / "other", TEXT.replace("+ p)", "- p)"))
     with records.kept_in(tmp_path):
-        _, chosen = making.settle(entry)
+        chosen = making.settle(entry).record
         records.write(entry.kernel.id, records.OPTIONS, dict(chosen))
         apply(entry, {("neon", "full"): measured("neon", items=2)})
-        _, chosen = making.settle(other)
+        chosen = making.settle(other).record
     assert "tuned" not in chosen
 
 
@@ -78,7 +80,7 @@ def test_what_was_measured_outlives_a_model_and_can_be_forgotten(
     board = measured("neon")
     where = ("neon", "full")
     with records.kept_in(tmp_path):
-        records.write(entry.kernel.id, records.OPTIONS, dict(making.settle(entry)[1]))
+        records.write(entry.kernel.id, records.OPTIONS, dict(making.settle(entry).record))
         for won, name in [(model, "neon_full_x2"), (board, "neon_full"), (model, "neon_full")]:
             lines = apply(entry, {where: won})
             (tuned,) = records.read(entry.kernel.id, records.OPTIONS)["tuned"].values()
@@ -90,12 +92,12 @@ def test_what_was_measured_outlives_a_model_and_can_be_forgotten(
 
 def test_what_is_on_record_and_not_taken_is_told(entry: Entry, tmp_path: Path) -> None:
     with records.kept_in(tmp_path):
-        _, chosen = making.settle(entry)
+        chosen = making.settle(entry).record
         said = {"name": "neon_full_of_old_words", "modelled": True, "fingerprint": ""}
         records.write(
             entry.kernel.id, records.OPTIONS, dict(chosen) | {"tuned": {"neon full": said}}
         )
-        _, chosen = making.settle(entry)
+        chosen = making.settle(entry).record
     assert "another version" in chosen["refused"]["neon_full_of_old_words"]
 
 

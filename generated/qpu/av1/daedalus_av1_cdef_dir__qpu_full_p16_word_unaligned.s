@@ -7,12 +7,12 @@
 # computes AV1 7.15.2 (CDEF direction process), 8 bit
 # assumes line: follows from the table: a line of n pixels sums to at most 128 * n, and its square
 #   is weighted by 840 / n
-# input hash 0b5f21fe034b1c31
+# input hash 1fa1b1a4d82037f1
 #
 # A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
 # with it.
-# 954 instructions a trip, 954 an item; 591 at least for all it does.
-# 47 of the 64 registers that 2 threads a QPU leave each.
+# 949 instructions a trip, 949 an item; 589 at least for all it does.
+# 50 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 237 load 240 words, 142 store 143.
 # Record: src_off, index.
 # Scratch memory: 2688 bytes a thread.
@@ -21,14 +21,17 @@
 # the add ALU's operation, the mul ALU's and the signal.
 #
 # The uniform stream; what the runtime fills in is 0 here.
+.uniform 0x00000000  # how many records
 .uniform 0x00000012
-.uniform 0x00000a80
-.uniform 0x00000000  # address of scratch memory
 .uniform 0x00000000  # address of the first record
+.uniform 0x00000a80
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # address of scratch memory
 .uniform 0x0000003c
 .uniform 0x00000078
 .uniform 0x000000b4
 .uniform 0x000000f0
+.uniform 0x00000200
 .uniform 0x00000080
 .uniform 0x00010000
 .uniform 0x01000000
@@ -49,9 +52,10 @@
 .uniform 0x000003f0
 .uniform 0x00000000  # how many records
 .uniform 0x000003f4
+.uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of the first record
-.uniform 0xfffffffa  # vec2
 .uniform 0x000004d8
+.uniform 0xfffffffa  # vec2
 .uniform 0x000004dc
 .uniform 0x00000018
 .uniform 0x000004e0
@@ -71,6 +75,16 @@
 .uniform 0x0000076c
 .uniform 0x00000770
 .uniform 0x00000774
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0x00000000  # address of src
+.uniform 0x00000018
+.uniform 0x000007e8
+.uniform 0xfffffffa  # vec2
+.uniform 0x000007ec
+.uniform 0x000000ff
+.uniform 0x00000100
+.uniform 0x000007f0
+.uniform 0x000007f4
 .uniform 0x00000778
 .uniform 0x0000077c
 .uniform 0x00000780
@@ -78,29 +92,18 @@
 .uniform 0x00000788
 .uniform 0x0000078c
 .uniform 0x00000790
-.uniform 0x00000000  # how many threads
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x00000000  # address of src
-.uniform 0x00000018
-.uniform 0x000007e8
-.uniform 0x00000000  # bytes from a row of src to the next
-.uniform 0x000007ec
-.uniform 0xfffffffa  # vec2
-.uniform 0xfffffffa  # vec2
-.uniform 0x000000ff
-.uniform 0x00000100
-.uniform 0x000007f0
-.uniform 0x000007f4
 .uniform 0x00000794
 .uniform 0x00000798
 .uniform 0x0000079c
 .uniform 0x000007a0
 .uniform 0x000007a4
-.uniform 0x00000100
+.uniform 0x00000000  # bytes from a row of src to the next
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000024
 .uniform 0x00000208
 .uniform 0x000002f8
 .uniform 0x000003e8
+.uniform 0x00000100
 .uniform 0x00000508
 .uniform 0x000000ff
 .uniform 0x00000638
@@ -121,18 +124,18 @@
 .uniform 0x00000268
 .uniform 0x00000328
 .uniform 0x000004d8
-.uniform 0x00000014
 .uniform 0x000005d8
 .uniform 0x000006e8
 .uniform 0x00000768
-.uniform 0x000007e8
 .uniform 0x00000278
 .uniform 0x000006f8
 .uniform 0x00000778
-.uniform 0x000007f8
 .uniform 0x000005c8
 .uniform 0x00000708
 .uniform 0x00000788
+.uniform 0x00000014
+.uniform 0x000007e8
+.uniform 0x000007f8
 .uniform 0x00000808
 .uniform 0x00000718
 .uniform 0x00000798
@@ -226,8 +229,8 @@
 .uniform 0x00000174
 .uniform 0x00000178
 .uniform 0x0000017c
-.uniform 0x00000180
 .uniform 0x00000018
+.uniform 0x00000180
 .uniform 0x000007e8
 .uniform 0x000007ec
 .uniform 0x000007f0
@@ -364,8 +367,8 @@
 .uniform 0x00000a68
 .uniform 0x00000a6c
 .uniform 0x00000a70
-.uniform 0x000001e0
 .uniform 0x00000a74
+.uniform 0x000001e0
 .uniform 0x000001e4
 .uniform 0x000001e8
 .uniform 0x000001ec
@@ -374,7 +377,6 @@
 .uniform 0x000001f8
 .uniform 0x000001fc
 .uniform 0x00000a78
-.uniform 0x00000200
 .uniform 0x000001e4
 .uniform 0x000001e8
 .uniform 0x000001ec
@@ -383,985 +385,985 @@
 .uniform 0x000001f8
 .uniform 0x00000a7c
 .uniform 0x00000204
-.uniform 0x00000200
 .uniform 0x000001e0
+.uniform 0x00000000  # address of found
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # address of found
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffa74  # back to the loop's first word
+.uniform 0xfffffa7c  # back to the loop's first word
 
-    eidx rf0 ; mov rf1, rf3.ul ; ldunifrf.rf3                       # workgroup | s1 26 stage | uniform 0x00000012
-    shl rf4, rf1, 3 ; umul24 rf3, rf0, rf3                          # s1 26 stage
-    shr rf3, rf3, 8                                                 # s1 26 stage
-    setnnmode_uu ; ldunifrf.rf2                                     # s17 34 load src | uniform 0x00000a80
-    nop ; umul24 rf3, rf3, 15                                       # s1 26 stage
-    sub rf6, rf0, rf3 ; umul24 rf5, rf1, rf2 ; ldunifrf.rf3         # s1 26 stage | uniform value:scratch
-    shl rf5, rf6, 2 ; add rf7, rf3, rf5                             # s1 26 store partial
-    nop ; add rf5, rf7, rf5 ; ldunifrf.rf6                          # s1 26 store partial | uniform value:records
-    mov rf6, 0 ; add rf4, rf6, rf4                                  # s1 26 store partial
-    nop ; add rf16, rf7, rf6 ; ldunifrf.rf7                         # s24 36 load partial_part3 | s2 26 store partial | uniform 0x0000003c
-    nop ; add rf7, rf5, rf7 ; ldunifrf.rf8                          # s2 26 store partial | s3 26 store partial | uniform 0x00000078
-    nop ; add rf8, rf5, rf8 ; ldunifrf.rf9                          # s3 26 store partial | s4 26 store partial | uniform 0x000000b4
-    nop ; add rf9, rf5, rf9 ; ldunifrf.rf10                         # s4 26 store partial | s5 26 store partial | uniform 0x000000f0
-    nop ; add rf10, rf5, rf10 ; ldunifrf.rf11                       # s5 26 store partial | s17 34 px | uniform 0x00000080
-    nop ; ldunifrf.rf12                                             # s17 34 load src | uniform 0x00010000
-    nop ; ldunifrf.rf13                                             # s17 34 load src | uniform 0x01000000
-    nop ; ldunifrf.rf14                                             # s17 36 store partial_part | uniform 0x000003f8
-    nop ; ldunifrf.rf15                                             # s18 36 clip | uniform 0xfffffc00
-    nop ; ldunifrf.rf17                                             # s26 39 table | uniform table:weights
-    nop ; mov rf18, 7                                               # s33 39 table
+    eidx rf0 ; mov rf1, rf3.ul ; ldunifrf.rf3                       # workgroup | uniform value:items
+    shl rf2, rf1, 3
+    setnnmode_uu ; ldunifrf.rf4                                     # s17 34 load src | s1 26 stage | uniform 0x00000012
+    sub rf3, rf3, 1 ; umul24 rf4, rf0, rf4                          # s1 26 stage
+    shl rf3, rf3, 3
+    shr rf4, rf4, 8                                                 # s1 26 stage
+    nop ; ldunifrf.rf5                                              # uniform value:records
+    add rf5, rf5, rf2 ; add rf3, rf5, rf3 ; ldunifrf.rf2            # uniform 0x00000a80
+    umin tmuau, rf5, rf3 ; umul24 rf3, rf4, 15                      # the item's record | s1 26 stage | uniform 0xfffffffa (vec2)
+    sub rf6, rf0, rf3 ; umul24 rf4, rf1, rf2 ; thrsw ; ldunifrf.rf3 # s1 26 stage | uniform value:scratch
+    shl rf6, rf6, 2 ; add rf4, rf3, rf4                             # s1 26 store partial
+    mov rf8, 0 ; add rf7, rf4, rf6                                  # s1 26 store partial
+    add rf18, rf4, rf8 ; mov rf4, rf5 ; ldtmu.rf5                   # s24 36 load partial_part3 | first trip | the item's record
+    nop ; ldunifrf.rf6                                              # s2 26 store partial | uniform 0x0000003c
+    nop ; add rf9, rf7, rf6 ; ldunifrf.rf6                          # s2 26 store partial | s3 26 store partial | uniform 0x00000078
+    nop ; add rf10, rf7, rf6 ; ldunifrf.rf6                         # s3 26 store partial | s4 26 store partial | uniform 0x000000b4
+    nop ; add rf11, rf7, rf6 ; ldunifrf.rf6                         # s4 26 store partial | s5 26 store partial | uniform 0x000000f0
+    nop ; add rf12, rf7, rf6 ; ldunifrf.rf6                         # s5 26 store partial | s36 41 store best | uniform 0x00000200
+    nop ; add rf21, rf18, rf6 ; ldtmu.rf6                           # s36 41 store best | the item's record
+    nop ; ldunifrf.rf13                                             # s17 34 px | uniform 0x00000080
+    nop ; ldunifrf.rf14                                             # s17 34 load src | uniform 0x00010000
+    nop ; ldunifrf.rf15                                             # s17 34 load src | uniform 0x01000000
+    nop ; ldunifrf.rf16                                             # s17 36 store partial_part | uniform 0x000003f8
+    nop ; ldunifrf.rf17                                             # s18 36 clip | uniform 0xfffffc00
+    nop ; ldunifrf.rf19                                             # s26 39 table | uniform table:weights
+    nop ; mov rf20, 7                                               # s33 39 table
 loop:
-    nop ; umul24 rf19, rf1, rf2 ; ldunifrf.rf20                     # s1 26 stage | uniform 0x00000012
-    add rf19, rf3, rf19 ; umul24 rf20, rf0, rf20 ; ldunifrf.rf21    # s1 26 stage | s9 36 store partial_part | uniform 0x00000208
-    shr rf20, rf20, 8 ; umul24 rf22, rf1, rf2                       # s1 26 stage
-    add rf22, rf3, rf22 ; umul24 rf20, rf20, 15                     # s1 26 stage
-    sub rf20, rf0, rf20 ; sub.pushc -, rf0, 15                      # s1 26 stage | s1 26 store partial
-    shl rf23, rf20, 4 ; umul24 rf20, rf1, rf2                       # s9 36 store partial_part
-    add rf19, rf19, rf23 ; mov tmud, rf6 ; ldunifrf.rf23            # s9 36 store partial_part | uniform 0x0000020c
-    tmuwt - ; add rf20, rf3, rf20 ; ldunifrf.rf24                   # s9 36 store partial_part | uniform 0x00000210
-    tmuwt - ; add.ifa tmua, rf19, rf21                              # the last trip's stores | s9 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf21                             # s9 36 store partial_part | uniform 0x00000214
-    add.ifa tmua, rf19, rf23 ; sub.pushc -, rf0, 11                 # s9 36 store partial_part | s14 36 store partial_part2
-    nop ; mov tmud, rf6 ; ldunifrf.rf23                             # s9 36 store partial_part | s10 36 store partial_part | uniform 0x000002f8
-    and rf24, rf0, 1 ; add.ifb tmua, rf19, rf24                     # s15 36 stage | s9 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf25                             # s9 36 store partial_part | s10 36 store partial_part | uniform 0x000002fc
-    shl rf21, rf24, 6 ; add.ifb tmua, rf19, rf21                    # s15 36 store partial_part3 | s9 36 store partial_part
-    mov tmud, rf6 ; add rf20, rf20, rf21 ; ldunifrf.rf21            # s10 36 store partial_part | s15 36 store partial_part3 | uniform 0x00000300
-    nop ; add.ifb tmua, rf19, rf23                                  # s10 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf23                             # s10 36 store partial_part | uniform 0x00000304
-    nop ; add.ifb tmua, rf19, rf25                                  # s10 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf25                             # s10 36 store partial_part | s11 36 store partial_part | uniform 0x000003e8
-    nop ; add.ifb tmua, rf19, rf21                                  # s10 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf21                             # s10 36 store partial_part | s11 36 store partial_part | uniform 0x000003ec
-    nop ; add.ifb tmua, rf19, rf23                                  # s10 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf23                             # s11 36 store partial_part | uniform 0x000003f0
-    tmuwt - ; ldunifrf.rf24                                         # uniform value:items
-    add.ifb tmua, rf19, rf25 ; sub rf24, rf24, 1                    # s11 36 store partial_part
-    shl rf24, rf24, 3 ; mov tmud, rf6                               # s11 36 store partial_part
-    nop ; add.ifb tmua, rf19, rf21                                  # s11 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf21                             # s11 36 store partial_part | uniform 0x000003f4
-    nop ; add.ifb tmua, rf19, rf23                                  # s11 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf23                             # s11 36 store partial_part | uniform value:records
-    add rf21, rf23, rf24 ; add.ifb tmua, rf19, rf21                 # s11 36 store partial_part
-    umin tmuau, rf4, rf21                                           # the item's record | uniform 0xfffffffa (vec2)
-    nop ; mov tmud, rf6 ; ldunifrf.rf21                             # s1 26 store partial | s12 36 store partial_part | uniform 0x000004d8
-    nop ; mov.ifb tmua, rf5                                         # s1 26 store partial
-    nop ; mov tmud, rf6 ; ldunifrf.rf23                             # s12 36 store partial_part | uniform 0x000004dc
-    nop ; add.ifb tmua, rf19, rf21                                  # s12 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf21                             # s2 26 store partial | s14 36 stage | uniform 0x00000018
-    mov.ifb tmua, rf7 ; umul24 rf21, rf0, rf21                      # s2 26 store partial | s14 36 stage
-    shr rf21, rf21, 8 ; mov tmud, rf6                               # s14 36 stage | s12 36 store partial_part
-    tmuwt - ; ldunifrf.rf24                                         # s12 36 store partial_part | uniform 0x000004e0
-    add.ifb tmua, rf19, rf23 ; umul24 rf21, rf21, 11                # s12 36 store partial_part | s14 36 stage
-    mov tmud, rf6 ; sub rf21, rf0, rf21 ; ldunifrf.rf23             # s3 26 store partial | s14 36 stage | s12 36 store partial_part | uniform 0x000004e4
-    shl rf21, rf21, 4 ; mov.ifb tmua, rf8                           # s14 36 store partial_part2 | s3 26 store partial
-    mov tmud, rf6 ; add rf21, rf22, rf21 ; ldunifrf.rf22            # s12 36 store partial_part | s14 36 store partial_part2 | s13 36 store partial_part | uniform 0x000005c8
-    nop ; add.ifb tmua, rf19, rf24                                  # s12 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf24                             # s4 26 store partial | s14 36 store partial_part2 | uniform 0x000006b8
-    nop ; mov.ifb tmua, rf9                                         # s4 26 store partial
-    nop ; mov tmud, rf6 ; ldunifrf.rf25                             # s12 36 store partial_part | s6 26 store partial | uniform 0x0000012c
-    nop ; add.ifb tmua, rf19, rf23                                  # s12 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf23                             # s5 26 store partial | s13 36 store partial_part | uniform 0x000005cc
-    nop ; mov.ifb tmua, rf10                                        # s5 26 store partial
-    nop ; mov tmud, rf6 ; ldunifrf.rf26                             # s13 36 store partial_part | s14 36 store partial_part2 | uniform 0x000006bc
-    nop ; add.ifb tmua, rf19, rf22                                  # s13 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf22                             # s14 36 store partial_part2 | s7 26 store partial | uniform 0x00000168
-    tmuwt - ; ldunifrf.rf27                                         # s13 36 store partial_part | uniform 0x000005d0
-    nop ; add.ifa tmua, rf21, rf24                                  # s14 36 store partial_part2
-    nop ; mov tmud, rf6 ; ldunifrf.rf24                             # s6 26 store partial | s14 36 store partial_part2 | uniform 0x000006c0
-    nop ; add.ifb tmua, rf5, rf25                                   # s6 26 store partial
-    nop ; mov tmud, rf6 ; ldunifrf.rf25                             # s13 36 store partial_part | s8 26 store partial | uniform 0x000001a4
-    nop ; add.ifb tmua, rf19, rf23                                  # s13 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf23                             # s14 36 store partial_part2 | s13 36 store partial_part | uniform 0x000005d4
-    nop ; add.ifa tmua, rf21, rf26                                  # s14 36 store partial_part2
-    nop ; mov tmud, rf6 ; ldunifrf.rf26                             # s7 26 store partial | s14 36 store partial_part2 | uniform 0x000006c4
-    nop ; add.ifb tmua, rf5, rf22                                   # s7 26 store partial
-    nop ; mov tmud, rf6 ; ldunifrf.rf22                             # s13 36 store partial_part | s15 36 store partial_part3 | uniform 0x00000768
-    nop ; add.ifb tmua, rf19, rf27                                  # s13 36 store partial_part
-    nop ; mov tmud, rf6 ; ldunifrf.rf27                             # s14 36 store partial_part2 | s15 36 store partial_part3 | uniform 0x0000076c
-    nop ; add.ifa tmua, rf21, rf24                                  # s14 36 store partial_part2
-    nop ; mov tmud, rf6 ; ldunifrf.rf24                             # s8 26 store partial | s15 36 store partial_part3 | uniform 0x00000770
-    tmuwt - ; ldunifrf.rf28                                         # s15 36 store partial_part3 | uniform 0x00000774
-    nop ; add.ifb tmua, rf5, rf25                                   # s8 26 store partial
-    nop ; mov tmud, rf6 ; ldunifrf.rf25                             # s13 36 store partial_part | s15 36 store partial_part3 | uniform 0x00000778
-    add.ifb tmua, rf19, rf23 ; sub.pushc -, rf0, 2                  # s13 36 store partial_part | s15 36 store partial_part3
-    nop ; mov tmud, rf6 ; ldunifrf.rf19                             # s14 36 store partial_part2 | s15 36 store partial_part3 | uniform 0x0000077c
-    nop ; add.ifb tmua, rf21, rf26                                  # s14 36 store partial_part2
-    nop ; mov tmud, rf6 ; ldunifrf.rf21                             # s15 36 store partial_part3 | uniform 0x00000780
-    nop ; add.ifa tmua, rf20, rf22                                  # s15 36 store partial_part3
-    nop ; mov tmud, rf6 ; ldunifrf.rf22                             # s15 36 store partial_part3 | uniform 0x00000784
-    nop ; add.ifa tmua, rf20, rf27                                  # s15 36 store partial_part3
-    nop ; mov tmud, rf6 ; ldunifrf.rf27                             # s15 36 store partial_part3 | uniform 0x00000788
-    nop ; add.ifa tmua, rf20, rf24                                  # s15 36 store partial_part3
-    nop ; mov tmud, rf6 ; ldunifrf.rf24                             # s15 36 store partial_part3 | uniform 0x0000078c
-    nop ; add.ifa tmua, rf20, rf28                                  # s15 36 store partial_part3
-    nop ; mov tmud, rf6 ; ldunifrf.rf28                             # s15 36 store partial_part3 | uniform 0x00000790
-    tmuwt - ; ldunifrf.rf26                                         # uniform value:threads
-    shl rf25, rf26, 3 ; add.ifa tmua, rf20, rf25                    # s15 36 store partial_part3
-    mov tmud, rf6 ; add rf25, rf4, rf25 ; ldunifrf.rf26             # s15 36 store partial_part3 | the item's record | s17 34 load src | uniform value:src_stride
-    and rf23, rf0, 3 ; umul24 rf29, rf1, rf2                        # s17 31 stage
-    shl rf23, rf23, 1 ; add rf29, rf3, rf29                         # s17 34 load src
-    nop ; smul24 rf23, rf23, rf26 ; ldunifrf.rf26                   # s17 34 load src | uniform value:src
-    nop ; add rf23, rf26, rf23 ; ldunifrf.rf26                      # s17 34 load src | s14 36 stage | uniform 0x00000018
-    nop ; umul24 rf26, rf0, rf26 ; ldunifrf.rf30                    # s14 36 stage | s16 36 store partial_part4 | uniform 0x000007e8
-    shr rf19, rf26, 8 ; add.ifa tmua, rf20, rf19                    # s14 36 stage | s15 36 store partial_part3
-    nop ; thrsw ; ldunifrf.rf26                                     # s17 34 load src | uniform value:src_stride
-    nop ; umul24 rf19, rf19, 11                                     # s14 36 stage
-    nop ; sub rf19, rf0, rf19 ; ldunifrf.rf31                       # s14 36 stage | s16 36 store partial_part4 | uniform 0x000007ec
-    shl rf19, rf19, 4 ; mov tmud, rf6                               # s14 36 store partial_part2 | s15 36 store partial_part3
-    nop ; add rf29, rf29, rf19 ; ldtmu.rf19                         # s14 36 store partial_part2 | the item's record
-    nop ; add rf23, rf23, rf19 ; ldtmu.rf19                         # s17 34 load src | the item's record
-    shl rf26, rf23, 3 ; add rf32, rf23, rf26                        # s17 34 load src
-    not rf34, rf26 ; sub rf33, rf23, -7                             # s17 34 load src
-    shl rf21, rf32, 3 ; add.ifa tmua, rf20, rf21                    # s17 34 load src | s15 36 store partial_part3
-    and tmuau, rf23, -4                                             # s17 34 load src | uniform 0xfffffffa (vec2)
-    and tmua, rf33, -4                                              # s17 34 load src
-    and tmuau, rf32, -4                                             # s17 34 load src | uniform 0xfffffffa (vec2)
-    not rf33, rf21 ; thrsw ; ldunifrf.rf23                          # s17 34 load src | uniform 0x000000ff
-    nop ; sub rf32, rf32, -7                                        # s17 34 load src
-    and tmua, rf32, -4                                              # s17 34 load src
-    nop ; mov tmud, rf6 ; ldtmu.rf32                                # s16 36 store partial_part4 | s17 34 load src
-    shr rf35, rf32, rf26 ; ldtmu.rf32                               # s17 34 load src
-    shr rf26, rf32, rf26 ; add.ifb tmua, rf29, rf30 ; thrsw         # s17 34 load src | s16 36 store partial_part4
-    nop ; add rf30, rf32, rf32 ; ldtmu.rf32                         # s17 34 load src
-    shl rf30, rf30, rf34 ; add rf32, rf32, rf32 ; ldunifrf.rf36     # s17 34 load src | uniform 0x00000100
-    shl rf32, rf32, rf34 ; mov tmud, rf6 ; ldunifrf.rf34            # s17 34 load src | s16 36 store partial_part4 | uniform 0x000007f0
-    add.ifb tmua, rf29, rf31 ; add rf30, rf35, rf30                 # s16 36 store partial_part4 | s17 34 load src
-    and rf31, rf30, rf23 ; mov tmud, rf6 ; ldunifrf.rf35            # s17 34 load src | s16 36 store partial_part4 | uniform 0x000007f4
-    add.ifb tmua, rf29, rf34 ; v8dot rf34, rf30, rf36               # s16 36 store partial_part4 | s17 34 load src
-    sub rf31, rf31, rf11 ; sub rf34, rf34, rf11 ; ldtmu.rf37        # s17 34 px | s17 34 load src
-    mov tmud, rf6 ; v8dot rf38, rf30, rf12 ; ldunifrf.rf39          # s16 36 store partial_part4 | s17 34 load src | s15 36 store partial_part3 | uniform 0x00000794
-    add rf26, rf26, rf32 ; add rf32, rf31, rf34 ; ldunifrf.rf40     # s17 34 load src | s17 36 add | s15 36 store partial_part3 | uniform 0x00000798
-    shr rf38, rf30, -8 ; sub rf30, rf38, rf11                       # s17 34 load src | s17 34 px
-    tmuwt - ; sub rf38, rf38, rf11 ; ldunifrf.rf41                  # s17 34 px | s15 36 store partial_part3 | uniform 0x0000079c
-    and rf23, rf26, rf23 ; add.ifb tmua, rf29, rf35                 # s17 34 load src | s16 36 store partial_part4
-    add rf29, rf32, rf30 ; sub rf23, rf23, rf11 ; ldunifrf.rf35     # s17 36 add | s17 34 px | s15 36 store partial_part3 | uniform 0x000007a0
-    mov tmud, rf6 ; v8dot rf36, rf26, rf36 ; ldunifrf.rf42          # s15 36 store partial_part3 | s17 34 load src | uniform 0x000007a4
-    add.ifa tmua, rf20, rf22 ; sub rf22, rf36, rf11                 # s15 36 store partial_part3 | s17 34 px
-    mov tmud, rf6 ; v8dot rf36, rf26, rf12                          # s15 36 store partial_part3 | s17 34 load src
-    add.ifa tmua, rf20, rf27 ; add rf27, rf29, rf38                 # s15 36 store partial_part3 | s17 36 add
-    shr rf36, rf26, -8 ; sub rf26, rf36, rf11                       # s17 34 load src | s17 34 px
-    sub rf36, rf36, rf11 ; mov tmud, rf6                            # s17 34 px | s15 36 store partial_part3
-    add rf24, rf27, rf23 ; add.ifa tmua, rf20, rf24                 # s17 36 add | s15 36 store partial_part3
-    add rf24, rf24, rf22 ; mov tmud, rf6                            # s17 36 add | s15 36 store partial_part3
-    add rf24, rf24, rf26 ; add.ifa tmua, rf20, rf28                 # s17 36 add | s15 36 store partial_part3
-    shr rf28, rf37, rf21 ; mov tmud, rf6 ; ldtmu.rf37               # s17 34 load src | s15 36 store partial_part3
-    add.ifa tmua, rf20, rf39 ; add rf39, rf37, rf37                 # s15 36 store partial_part3 | s17 34 load src
-    nop ; mov tmud, rf6                                             # s15 36 store partial_part3
-    shl rf39, rf39, rf33 ; add.ifa tmua, rf20, rf40                 # s17 34 load src | s15 36 store partial_part3
-    shr rf28, rf37, rf21 ; add rf21, rf28, rf39 ; ldunifrf.rf37     # s17 34 load src | uniform 0x00000100
-    mov tmud, rf6 ; v8dot rf40, rf21, rf12 ; ldtmu.rf39             # s15 36 store partial_part3 | s17 34 load src
-    add.ifa tmua, rf20, rf41 ; add rf39, rf39, rf39                 # s15 36 store partial_part3 | s17 34 load src
-    shl rf33, rf39, rf33 ; sub rf39, rf40, rf11                     # s17 34 load src | s17 34 px
-    shr rf33, rf21, -8 ; add rf28, rf28, rf33                       # s17 34 load src
-    sub rf33, rf33, rf11 ; add rf40, rf32, rf39                     # s17 34 px | s17 36 add
-    nop ; mov tmud, rf6                                             # s15 36 store partial_part3
-    tmuwt -
-    add.ifa tmua, rf20, rf35 ; v8dot rf35, rf21, rf37               # s15 36 store partial_part3 | s17 34 load src
-    nop ; mov tmud, rf6                                             # s15 36 store partial_part3
-    and rf20, rf0, 3 ; add.ifa tmua, rf20, rf42                     # s17 31 stage | s15 36 store partial_part3
-    sub rf35, rf35, rf11 ; umul24 rf42, rf1, rf2 ; ldunifrf.rf41    # s17 34 px | s17 36 store partial_part | uniform 0x00000024
-    add rf20, rf3, rf42 ; umul24 rf41, rf20, rf41 ; ldunifrf.rf42   # s17 36 store partial_part | s9 36 store partial_part | uniform 0x00000208
-    sub.pushc -, rf0, 4 ; add rf20, rf20, rf41                      # s17 36 store partial_part
-    mov tmud, rf31 ; add rf41, rf30, rf38 ; ldunifrf.rf27           # s17 36 store partial_part | s17 36 add | s10 36 store partial_part | uniform 0x000002f8
-    add.ifa tmua, rf20, rf42 ; v8dot rf37, rf28, rf37               # s17 36 store partial_part | s17 34 load src
-    mov tmud, rf32 ; sub rf32, rf37, rf11 ; ldunifrf.rf37           # s17 36 store partial_part | s17 34 px | s11 36 store partial_part | uniform 0x000003e8
-    add.ifa tmua, rf20, rf27 ; add rf27, rf23, rf22                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf24, rf36 ; add rf24, rf27, rf39 ; ldunifrf.rf42     # s17 36 store partial_part | s17 36 add | uniform 0x00000508
-    add.ifa tmua, rf20, rf37 ; v8dot rf37, rf28, rf12               # s17 36 store partial_part | s17 34 load src
-    add tmud, rf40, rf33 ; sub rf37, rf37, rf11 ; ldunifrf.rf40     # s17 36 store partial_part | s17 34 px | s17 34 load src | uniform 0x000000ff
-    and rf21, rf21, rf40 ; add.ifa tmua, rf20, rf42                 # s17 34 load src | s17 36 store partial_part
-    add tmud, rf31, rf35 ; sub rf21, rf21, rf11 ; ldunifrf.rf42     # s17 36 store partial_part | s17 34 px | uniform 0x00000638
-    add.ifa tmua, rf20, rf42 ; add rf42, rf41, rf21                 # s17 36 store partial_part | s17 36 add
-    and rf40, rf28, rf40 ; add tmud, rf34, rf21 ; ldunifrf.rf29     # s17 34 load src | s17 36 store partial_part | uniform 0x00000218
-    add.ifa tmua, rf20, rf29 ; sub rf29, rf40, rf11                 # s17 36 store partial_part | s17 34 px
-    add tmud, rf34, rf39 ; add rf41, rf41, rf29 ; ldunifrf.rf40     # s17 36 store partial_part | s17 36 add | uniform 0x00000628
-    tmuwt - ; v8dot rf28, rf28, rf13 ; ldunifrf.rf43                # s17 34 load src | s17 36 store partial_part | uniform 0x00000228
-    add.ifa tmua, rf20, rf40 ; sub rf28, rf28, rf11                 # s17 36 store partial_part | s17 34 px
-    add tmud, rf30, rf35 ; add rf27, rf27, rf37 ; ldunifrf.rf40     # s17 36 store partial_part | s17 36 add | uniform 0x00000308
-    add.ifa tmua, rf20, rf43 ; add rf43, rf26, rf36                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf42, rf35 ; add rf42, rf43, rf29 ; ldunifrf.rf44     # s17 36 store partial_part | s17 36 add | uniform 0x000004f8
-    add.ifa tmua, rf20, rf40 ; add rf31, rf31, rf21                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf41, rf32 ; add rf41, rf21, rf35 ; ldunifrf.rf40     # s17 36 store partial_part | s17 36 add | uniform 0x00000618
-    add.ifa tmua, rf20, rf44 ; add rf44, rf41, rf39                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf30, rf33 ; add rf34, rf34, rf35 ; ldunifrf.rf35     # s17 36 store partial_part | s17 36 add | uniform 0x00000238
-    add.ifa tmua, rf20, rf40 ; add rf40, rf44, rf33                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf38, rf39 ; add rf40, rf40, rf29 ; ldunifrf.rf44     # s17 36 store partial_part | s17 36 add | uniform 0x00000608
-    add.ifa tmua, rf20, rf35 ; add rf30, rf30, rf39                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf38, rf29 ; add rf40, rf40, rf32 ; ldunifrf.rf35     # s17 36 store partial_part | s17 36 add | uniform 0x00000248
-    add.ifa tmua, rf20, rf44 ; add rf40, rf40, rf37                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf23, rf33 ; add rf38, rf38, rf33 ; ldunifrf.rf44     # s17 36 store partial_part | s17 36 add | uniform 0x00000318
-    add.ifa tmua, rf20, rf35 ; add rf35, rf23, rf29                 # s17 36 store partial_part | s17 36 add
-    add tmud, rf24, rf33 ; add rf24, rf22, rf32 ; ldunifrf.rf33     # s17 36 store partial_part | s17 36 add | uniform 0x000004e8
-    tmuwt - ; add rf39, rf26, rf37 ; ldunifrf.rf45                  # s17 36 add | s17 36 store partial_part | uniform 0x000005f8
-    add.ifa tmua, rf20, rf44 ; add rf44, rf36, rf28                 # s17 36 store partial_part | s17 36 add
-    and rf27, rf0, 3 ; add tmud, rf27, rf28                         # s17 31 stage | s17 36 store partial_part
-    shl rf33, rf27, 2 ; add.ifa tmua, rf20, rf33                    # s17 36 store partial_part3 | s17 36 store partial_part
-    add tmud, rf23, rf32 ; umul24 rf23, rf1, rf2 ; ldunifrf.rf46    # s17 36 store partial_part | uniform 0x00000258
-    add.ifa tmua, rf20, rf45 ; add rf23, rf3, rf23                  # s17 36 store partial_part
-    add tmud, rf22, rf29 ; add rf29, rf23, rf33 ; ldunifrf.rf33     # s17 36 store partial_part | s17 36 store partial_part3 | uniform 0x000005e8
-    add.ifa tmua, rf20, rf46 ; smul24 rf46, rf27, -12               # s17 36 store partial_part | s17 36 store partial_part2
-    add tmud, rf22, rf37 ; add rf22, rf23, rf46 ; ldunifrf.rf46     # s17 36 store partial_part | s17 36 store partial_part2 | uniform 0x00000268
-    nop ; add.ifa tmua, rf20, rf33                                  # s17 36 store partial_part
-    nop ; add tmud, rf26, rf32 ; ldunifrf.rf33                      # s17 36 store partial_part | uniform 0x00000328
-    nop ; add.ifa tmua, rf20, rf46                                  # s17 36 store partial_part
-    nop ; add tmud, rf42, rf32 ; ldunifrf.rf32                      # s17 36 store partial_part | s12 36 store partial_part | uniform 0x000004d8
-    nop ; add.ifa tmua, rf20, rf33                                  # s17 36 store partial_part
-    nop ; mov tmud, rf43 ; ldunifrf.rf43                            # s17 36 store partial_part | s17 36 store partial_part4 | uniform 0x00000014
-    add.ifa tmua, rf20, rf32 ; umul24 rf27, rf27, rf43              # s17 36 store partial_part | s17 36 store partial_part4
-    add rf26, rf23, rf27 ; add tmud, rf26, rf28 ; ldunifrf.rf27     # s17 36 store partial_part4 | s17 36 store partial_part | uniform 0x000005d8
-    nop ; ldunifrf.rf32                                             # s17 36 store partial_part2 | uniform 0x000006e8
-    nop ; ldunifrf.rf43                                             # s15 36 store partial_part3 | uniform 0x00000768
-    nop ; ldunifrf.rf33                                             # s16 36 store partial_part4 | uniform 0x000007e8
-    tmuwt - ; ldunifrf.rf42                                         # s17 36 store partial_part | uniform 0x00000278
-    nop ; add.ifa tmua, rf20, rf27                                  # s17 36 store partial_part
-    nop ; mov tmud, rf31 ; ldunifrf.rf27                            # s17 36 store partial_part2 | uniform 0x000006f8
-    nop ; add.ifa tmua, rf22, rf32                                  # s17 36 store partial_part2
-    nop ; mov tmud, rf31 ; ldunifrf.rf32                            # s17 36 store partial_part3 | s15 36 store partial_part3 | uniform 0x00000778
-    nop ; add.ifa tmua, rf29, rf43                                  # s17 36 store partial_part3
-    nop ; mov tmud, rf31 ; ldunifrf.rf31                            # s17 36 store partial_part4 | uniform 0x000007f8
-    nop ; add.ifa tmua, rf26, rf33                                  # s17 36 store partial_part4
-    nop ; add tmud, rf36, rf37 ; ldunifrf.rf33                      # s17 36 store partial_part | s13 36 store partial_part | uniform 0x000005c8
-    nop ; add.ifa tmua, rf20, rf42                                  # s17 36 store partial_part
-    nop ; mov tmud, rf34 ; ldunifrf.rf42                            # s17 36 store partial_part2 | uniform 0x00000708
-    nop ; add.ifa tmua, rf22, rf27                                  # s17 36 store partial_part2
-    nop ; mov tmud, rf34 ; ldunifrf.rf27                            # s17 36 store partial_part3 | s15 36 store partial_part3 | uniform 0x00000788
-    nop ; add.ifa tmua, rf29, rf32                                  # s17 36 store partial_part3
-    nop ; mov tmud, rf34 ; ldunifrf.rf34                            # s17 36 store partial_part4 | uniform 0x00000808
-    nop ; add.ifa tmua, rf26, rf31                                  # s17 36 store partial_part4
-    nop ; mov tmud, rf36 ; ldunifrf.rf36                            # s17 36 store partial_part | s17 36 store partial_part2 | uniform 0x00000718
-    tmuwt - ; ldunifrf.rf31                                         # s15 36 store partial_part3 | uniform 0x00000798
-    nop ; add.ifa tmua, rf20, rf33                                  # s17 36 store partial_part
-    nop ; mov tmud, rf30 ; ldunifrf.rf33                            # s17 36 store partial_part2 | s17 36 store partial_part4 | uniform 0x00000818
-    nop ; add.ifa tmua, rf22, rf42                                  # s17 36 store partial_part2
-    nop ; mov tmud, rf30 ; ldunifrf.rf42                            # s17 36 store partial_part3 | s17 36 store partial_part | uniform 0x00000518
-    nop ; add.ifa tmua, rf29, rf27                                  # s17 36 store partial_part3
-    nop ; mov tmud, rf30 ; ldunifrf.rf30                            # s17 36 store partial_part4 | s17 36 store partial_part2 | uniform 0x00000728
-    nop ; add.ifa tmua, rf26, rf34                                  # s17 36 store partial_part4
-    nop ; add tmud, rf40, rf28 ; ldunifrf.rf40                      # s17 36 store partial_part | s17 36 store partial_part3 | uniform 0x000007a8
-    nop ; add.ifa tmua, rf20, rf14                                  # s17 36 store partial_part
-    nop ; mov tmud, rf38 ; ldunifrf.rf34                            # s17 36 store partial_part2 | s17 36 store partial_part4 | uniform 0x00000828
-    nop ; add.ifa tmua, rf22, rf36                                  # s17 36 store partial_part2
-    nop ; mov tmud, rf38 ; ldunifrf.rf36                            # s17 36 store partial_part3 | s17 36 store partial_part | uniform 0x00000648
-    nop ; add.ifa tmua, rf29, rf31                                  # s17 36 store partial_part3
-    nop ; mov tmud, rf38 ; ldunifrf.rf38                            # s17 36 store partial_part4 | s17 36 store partial_part2 | uniform 0x00000738
-    nop ; add.ifa tmua, rf26, rf33                                  # s17 36 store partial_part4
-    nop ; mov tmud, rf41 ; ldunifrf.rf41                            # s17 36 store partial_part | s17 36 store partial_part3 | uniform 0x000007b8
-    tmuwt - ; ldunifrf.rf33                                         # s17 36 store partial_part4 | uniform 0x00000838
-    nop ; add.ifa tmua, rf20, rf42                                  # s17 36 store partial_part
-    nop ; mov tmud, rf35 ; ldunifrf.rf42                            # s17 36 store partial_part2 | s1 26 stage | uniform 0x00000012
-    add.ifa tmua, rf22, rf30 ; umul24 rf30, rf0, rf42               # s17 36 store partial_part2 | s1 26 stage
-    shr rf30, rf30, 8 ; mov tmud, rf35                              # s1 26 stage | s17 36 store partial_part3
-    add.ifa tmua, rf29, rf40 ; umul24 rf30, rf30, 15                # s17 36 store partial_part3 | s1 26 stage
-    mov tmud, rf35 ; sub rf30, rf0, rf30 ; ldunifrf.rf35            # s17 36 store partial_part4 | s1 26 stage | s17 36 store partial_part | uniform 0x00000338
-    shl rf30, rf30, 4 ; add.ifa tmua, rf26, rf34                    # s9 36 store partial_part | s17 36 store partial_part4
-    mov tmud, rf21 ; add rf21, rf23, rf30 ; ldunifrf.rf23           # s17 36 store partial_part | s9 36 store partial_part | s17 36 store partial_part2 | uniform 0x00000748
-    nop ; add.ifa tmua, rf20, rf36                                  # s17 36 store partial_part
-    nop ; mov tmud, rf24 ; ldunifrf.rf36                            # s17 36 store partial_part2 | s17 36 store partial_part3 | uniform 0x000007c8
-    nop ; add.ifa tmua, rf22, rf38                                  # s17 36 store partial_part2
-    nop ; mov tmud, rf24 ; ldunifrf.rf38                            # s17 36 store partial_part3 | s17 36 store partial_part4 | uniform 0x00000848
-    nop ; add.ifa tmua, rf29, rf41                                  # s17 36 store partial_part3
-    nop ; mov tmud, rf24 ; ldunifrf.rf24                            # s17 36 store partial_part4 | s17 36 store partial_part | uniform 0x00000288
-    nop ; add.ifa tmua, rf26, rf33                                  # s17 36 store partial_part4
-    nop ; add tmud, rf37, rf28 ; ldunifrf.rf37                      # s17 36 store partial_part | s17 36 store partial_part2 | uniform 0x00000758
-    tmuwt - ; ldunifrf.rf33                                         # s17 36 store partial_part3 | uniform 0x000007d8
-    add.ifa tmua, rf20, rf35 ; sub.pushc -, rf0, 15                 # s17 36 store partial_part | s18 36 store partial
-    nop ; mov tmud, rf39 ; ldunifrf.rf35                            # s17 36 store partial_part2 | s17 36 store partial_part4 | uniform 0x00000858
-    nop ; add.ifb tmua, rf22, rf23                                  # s17 36 store partial_part2
-    nop ; mov tmud, rf39 ; ldunifrf.rf23                            # s17 36 store partial_part3 | s9 36 store partial_part | uniform 0x00000208
-    nop ; add.ifb tmua, rf29, rf36                                  # s17 36 store partial_part3
-    nop ; mov tmud, rf39 ; ldunifrf.rf39                            # s17 36 store partial_part4 | s9 36 store partial_part | uniform 0x0000020c
-    nop ; add.ifb tmua, rf26, rf38                                  # s17 36 store partial_part4
-    nop ; mov tmud, rf28 ; ldunifrf.rf28                            # s17 36 store partial_part | s9 36 store partial_part | uniform 0x00000210
-    nop ; add.ifb tmua, rf20, rf24                                  # s17 36 store partial_part
-    nop ; mov tmud, rf44 ; ldunifrf.rf20                            # s17 36 store partial_part2 | s9 36 store partial_part | uniform 0x00000214
-    nop ; add.ifb tmua, rf22, rf37                                  # s17 36 store partial_part2
-    nop ; mov tmud, rf44 ; ldunifrf.rf22                            # s17 36 store partial_part3 | s10 36 store partial_part | uniform 0x000002f8
-    nop ; add.ifb tmua, rf29, rf33                                  # s17 36 store partial_part3
-    nop ; mov tmud, rf44 ; ldunifrf.rf44                            # s17 36 store partial_part4 | s10 36 store partial_part | uniform 0x000002fc
-    add.ifb tmua, rf26, rf35 ; umul24 rf26, rf1, rf2                # s17 36 store partial_part4
-    tmuwt - ; add rf26, rf3, rf26 ; ldunifrf.rf35                   # s18 36 load partial_part | s10 36 store partial_part | uniform 0x00000300
-    nop ; add tmua, rf21, rf23 ; ldunifrf.rf23                      # s18 36 load partial_part | s10 36 store partial_part | uniform 0x00000304
-    nop ; add tmua, rf21, rf39 ; thrsw ; ldunifrf.rf39              # s18 36 load partial_part | s11 36 store partial_part | uniform 0x000003e8
-    nop ; add tmua, rf21, rf28 ; ldunifrf.rf28                      # s18 36 load partial_part | s11 36 store partial_part | uniform 0x000003ec
-    nop ; add tmua, rf21, rf20 ; ldunifrf.rf20                      # s18 36 load partial_part | s11 36 store partial_part | uniform 0x000003f0
-    nop ; mov tmua, rf5 ; thrsw ; ldtmu.rf29                        # s18 36 load partial | s18 36 load partial_part
-    nop ; add tmua, rf21, rf22 ; ldtmu.rf22                         # s19 36 load partial_part | s18 36 load partial_part
-    add rf22, rf29, rf22 ; add tmua, rf21, rf44 ; ldunifrf.rf29     # s18 36 add | s19 36 load partial_part | s11 36 store partial_part | uniform 0x000003f4
-    nop ; add tmua, rf21, rf35 ; thrsw ; ldtmu.rf35                 # s19 36 load partial_part | s18 36 load partial_part
-    add rf22, rf22, rf35 ; add tmua, rf21, rf23 ; ldunifrf.rf23     # s18 36 add | s19 36 load partial_part | s12 36 store partial_part | uniform 0x000004d8
-    nop ; ldunifrf.rf35                                             # s12 36 store partial_part | uniform 0x000004dc
-    nop ; thrsw ; ldtmu.rf44                                        # s18 36 load partial_part
-    nop ; add rf22, rf22, rf44 ; ldunifrf.rf44                      # s18 36 add | s12 36 store partial_part | uniform 0x000004e0
-    nop ; ldunifrf.rf33                                             # s12 36 store partial_part | uniform 0x000004e4
-    nop ; thrsw ; ldtmu.rf37                                        # s18 36 load partial
-    nop ; add rf22, rf22, rf37 ; ldunifrf.rf37                      # s18 36 add | s13 36 store partial_part | uniform 0x000005c8
-    max rf22, rf22, rf15 ; ldunifrf.rf24                            # s18 36 clip | s13 36 store partial_part | uniform 0x000005cc
-    min tmud, rf22, rf14 ; ldtmu.rf22                               # s18 36 store partial | s19 36 load partial_part
-    nop ; mov.ifa tmua, rf5 ; thrsw                                 # s18 36 store partial
-    tmuwt - ; ldtmu.rf38                                            # s19 36 load partial | s19 36 load partial_part
-    mov tmua, rf7 ; add rf22, rf22, rf38 ; ldunifrf.rf38            # s19 36 load partial | s19 36 add | s14 36 stage | uniform 0x00000018
-    add tmua, rf21, rf39 ; umul24 rf39, rf0, rf38 ; thrsw ; ldtmu.rf38 # s20 36 load partial_part | s14 36 stage | s19 36 load partial_part
-    add rf22, rf22, rf38 ; add tmua, rf21, rf28 ; ldunifrf.rf28     # s19 36 add | s20 36 load partial_part | s13 36 store partial_part | uniform 0x000005d0
-    shr rf20, rf39, 8 ; add tmua, rf21, rf20                        # s14 36 stage | s20 36 load partial_part
-    nop ; add tmua, rf21, rf29 ; thrsw ; ldtmu.rf29                 # s20 36 load partial_part | s19 36 load partial_part
-    nop ; add rf22, rf22, rf29 ; ldunifrf.rf29                      # s19 36 add | s13 36 store partial_part | uniform 0x000005d4
-    nop ; umul24 rf20, rf20, 11                                     # s14 36 stage
-    nop ; sub rf39, rf0, rf20 ; thrsw ; ldtmu.rf20                  # s14 36 stage | s19 36 load partial
-    shl rf22, rf39, 4 ; add rf20, rf22, rf20                        # s14 36 store partial_part2 | s19 36 add
-    max rf20, rf20, rf15 ; add rf22, rf26, rf22 ; ldunifrf.rf38     # s19 36 clip | s14 36 store partial_part2 | uniform 0x000006b8
-    min tmud, rf20, rf14 ; ldtmu.rf20                               # s19 36 store partial | s20 36 load partial_part
-    nop ; mov.ifa tmua, rf7 ; thrsw                                 # s19 36 store partial
-    tmuwt - ; ldtmu.rf36                                            # s20 36 load partial | s20 36 load partial_part
-    mov tmua, rf8 ; add rf20, rf20, rf36 ; ldunifrf.rf36            # s20 36 load partial | s20 36 add | s14 36 store partial_part2 | uniform 0x000006bc
-    nop ; add tmua, rf21, rf23 ; thrsw ; ldtmu.rf23                 # s21 36 load partial_part | s20 36 load partial_part
-    add rf20, rf20, rf23 ; add tmua, rf21, rf35 ; ldunifrf.rf23     # s20 36 add | s21 36 load partial_part | s14 36 store partial_part2 | uniform 0x000006c0
-    shl rf39, rf39, 2 ; add tmua, rf21, rf44                        # s23 36 load partial | s21 36 load partial_part
-    add tmua, rf21, rf33 ; add rf33, rf26, rf39 ; thrsw ; ldtmu.rf26 # s21 36 load partial_part | s23 36 load partial | s20 36 load partial_part
-    nop ; add rf20, rf20, rf26 ; ldunifrf.rf26                      # s20 36 add | s14 36 store partial_part2 | uniform 0x000006c4
-    nop ; ldunifrf.rf39                                             # s6 26 store partial | uniform 0x0000012c
-    nop ; add rf39, rf33, rf39 ; thrsw ; ldtmu.rf33                 # s23 36 load partial | s20 36 load partial
-    nop ; add rf20, rf20, rf33 ; ldunifrf.rf33                      # s20 36 add | s15 36 store partial_part3 | uniform 0x00000768
-    max rf20, rf20, rf15 ; ldunifrf.rf44                            # s20 36 clip | s15 36 store partial_part3 | uniform 0x0000076c
-    min tmud, rf20, rf14 ; ldtmu.rf20                               # s20 36 store partial | s21 36 load partial_part
-    nop ; mov.ifa tmua, rf8 ; thrsw                                 # s20 36 store partial
+    nop ; umul24 rf22, rf1, rf2 ; ldunifrf.rf23                     # s1 26 stage | uniform 0x00000012
+    add rf22, rf3, rf22 ; umul24 rf23, rf0, rf23 ; ldunifrf.rf24    # s1 26 stage | s9 36 store partial_part | uniform 0x00000208
+    shr rf23, rf23, 8 ; umul24 rf25, rf1, rf2                       # s1 26 stage
+    add rf25, rf3, rf25 ; umul24 rf23, rf23, 15                     # s1 26 stage
+    sub rf23, rf0, rf23 ; sub.pushc -, rf0, 15                      # s1 26 stage | s1 26 store partial
+    shl rf26, rf23, 4 ; umul24 rf23, rf1, rf2                       # s9 36 store partial_part
+    add rf22, rf22, rf26 ; mov tmud, rf8 ; ldunifrf.rf26            # s9 36 store partial_part | uniform 0x0000020c
+    tmuwt - ; add rf23, rf3, rf23 ; ldunifrf.rf27                   # s9 36 store partial_part | uniform 0x00000210
+    tmuwt - ; add.ifa tmua, rf22, rf24                              # the last trip's stores | s9 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf24                             # s9 36 store partial_part | uniform 0x00000214
+    add.ifa tmua, rf22, rf26 ; sub.pushc -, rf0, 11                 # s9 36 store partial_part | s14 36 store partial_part2
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s9 36 store partial_part | s10 36 store partial_part | uniform 0x000002f8
+    and rf27, rf0, 1 ; add.ifb tmua, rf22, rf27                     # s15 36 stage | s9 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf28                             # s9 36 store partial_part | s10 36 store partial_part | uniform 0x000002fc
+    shl rf24, rf27, 6 ; add.ifb tmua, rf22, rf24                    # s15 36 store partial_part3 | s9 36 store partial_part
+    mov tmud, rf8 ; add rf23, rf23, rf24 ; ldunifrf.rf24            # s10 36 store partial_part | s15 36 store partial_part3 | uniform 0x00000300
+    nop ; add.ifb tmua, rf22, rf26                                  # s10 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s10 36 store partial_part | uniform 0x00000304
+    nop ; add.ifb tmua, rf22, rf28                                  # s10 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf28                             # s10 36 store partial_part | s11 36 store partial_part | uniform 0x000003e8
+    nop ; add.ifb tmua, rf22, rf24                                  # s10 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf24                             # s10 36 store partial_part | s11 36 store partial_part | uniform 0x000003ec
+    nop ; add.ifb tmua, rf22, rf26                                  # s10 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s11 36 store partial_part | uniform 0x000003f0
+    tmuwt - ; ldunifrf.rf27                                         # uniform value:items
+    add.ifb tmua, rf22, rf28 ; sub rf27, rf27, 1                    # s11 36 store partial_part
+    shl rf27, rf27, 3 ; mov tmud, rf8                               # s11 36 store partial_part
+    nop ; add.ifb tmua, rf22, rf24                                  # s11 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf24                             # s11 36 store partial_part | uniform 0x000003f4
+    nop ; add.ifb tmua, rf22, rf26                                  # s11 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s11 36 store partial_part | uniform value:threads
+    shl rf24, rf26, 3 ; add.ifb tmua, rf22, rf24                    # s11 36 store partial_part
+    mov tmud, rf8 ; add rf24, rf4, rf24 ; ldunifrf.rf26             # s1 26 store partial | the item's record | uniform value:records
+    nop ; add rf26, rf26, rf27 ; ldunifrf.rf27                      # s12 36 store partial_part | uniform 0x000004d8
+    nop ; mov.ifb tmua, rf7                                         # s1 26 store partial
+    umin tmuau, rf24, rf26                                          # the item's record | uniform 0xfffffffa (vec2)
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s12 36 store partial_part | uniform 0x000004dc
+    nop ; add.ifb tmua, rf22, rf27                                  # s12 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf27                             # s2 26 store partial | s14 36 stage | uniform 0x00000018
+    mov.ifb tmua, rf9 ; umul24 rf27, rf0, rf27                      # s2 26 store partial | s14 36 stage
+    shr rf27, rf27, 8 ; mov tmud, rf8                               # s14 36 stage | s12 36 store partial_part
+    tmuwt - ; ldunifrf.rf28                                         # s12 36 store partial_part | uniform 0x000004e0
+    add.ifb tmua, rf22, rf26 ; umul24 rf26, rf27, 11                # s12 36 store partial_part | s14 36 stage
+    mov tmud, rf8 ; sub rf26, rf0, rf26 ; ldunifrf.rf27             # s3 26 store partial | s14 36 stage | s12 36 store partial_part | uniform 0x000004e4
+    shl rf26, rf26, 4 ; mov.ifb tmua, rf10                          # s14 36 store partial_part2 | s3 26 store partial
+    mov tmud, rf8 ; add rf25, rf25, rf26 ; ldunifrf.rf26            # s12 36 store partial_part | s14 36 store partial_part2 | s13 36 store partial_part | uniform 0x000005c8
+    nop ; add.ifb tmua, rf22, rf28                                  # s12 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf28                             # s4 26 store partial | s14 36 store partial_part2 | uniform 0x000006b8
+    nop ; mov.ifb tmua, rf11                                        # s4 26 store partial
+    nop ; mov tmud, rf8 ; ldunifrf.rf29                             # s12 36 store partial_part | s6 26 store partial | uniform 0x0000012c
+    nop ; add.ifb tmua, rf22, rf27                                  # s12 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf27                             # s5 26 store partial | s13 36 store partial_part | uniform 0x000005cc
+    nop ; mov.ifb tmua, rf12                                        # s5 26 store partial
+    nop ; mov tmud, rf8 ; ldunifrf.rf30                             # s13 36 store partial_part | s14 36 store partial_part2 | uniform 0x000006bc
+    nop ; add.ifb tmua, rf22, rf26                                  # s13 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s14 36 store partial_part2 | s7 26 store partial | uniform 0x00000168
+    tmuwt - ; ldunifrf.rf31                                         # s13 36 store partial_part | uniform 0x000005d0
+    nop ; add.ifa tmua, rf25, rf28                                  # s14 36 store partial_part2
+    nop ; mov tmud, rf8 ; ldunifrf.rf28                             # s6 26 store partial | s14 36 store partial_part2 | uniform 0x000006c0
+    nop ; add.ifb tmua, rf7, rf29                                   # s6 26 store partial
+    nop ; mov tmud, rf8 ; ldunifrf.rf29                             # s13 36 store partial_part | s8 26 store partial | uniform 0x000001a4
+    nop ; add.ifb tmua, rf22, rf27                                  # s13 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf27                             # s14 36 store partial_part2 | s13 36 store partial_part | uniform 0x000005d4
+    nop ; add.ifa tmua, rf25, rf30                                  # s14 36 store partial_part2
+    nop ; mov tmud, rf8 ; ldunifrf.rf30                             # s7 26 store partial | s14 36 store partial_part2 | uniform 0x000006c4
+    nop ; add.ifb tmua, rf7, rf26                                   # s7 26 store partial
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s13 36 store partial_part | s15 36 store partial_part3 | uniform 0x00000768
+    nop ; add.ifb tmua, rf22, rf31                                  # s13 36 store partial_part
+    nop ; mov tmud, rf8 ; ldunifrf.rf31                             # s14 36 store partial_part2 | s15 36 store partial_part3 | uniform 0x0000076c
+    nop ; add.ifa tmua, rf25, rf28                                  # s14 36 store partial_part2
+    nop ; mov tmud, rf8 ; ldunifrf.rf28                             # s8 26 store partial | s15 36 store partial_part3 | uniform 0x00000770
+    tmuwt - ; ldunifrf.rf32                                         # s15 36 store partial_part3 | uniform 0x00000774
+    and rf29, rf0, 3 ; add.ifb tmua, rf7, rf29                      # s17 31 stage | s8 26 store partial
+    shl rf29, rf29, 1 ; umul24 rf33, rf1, rf2                       # s17 34 load src
+    add rf33, rf3, rf33 ; mov tmud, rf8 ; ldunifrf.rf34             # s13 36 store partial_part | s17 34 load src | uniform value:src_stride
+    nop ; smul24 rf29, rf29, rf34 ; ldunifrf.rf34                   # s17 34 load src | uniform value:src
+    nop ; add rf29, rf34, rf29 ; ldunifrf.rf34                      # s17 34 load src | s14 36 stage | uniform 0x00000018
+    add rf29, rf29, rf5 ; umul24 rf34, rf0, rf34 ; ldunifrf.rf35    # s17 34 load src | s14 36 stage | s16 36 store partial_part4 | uniform 0x000007e8
+    shr rf22, rf34, 8 ; add.ifb tmua, rf22, rf27                    # s14 36 stage | s13 36 store partial_part
+    and tmuau, rf29, -4                                             # s17 34 load src | uniform 0xfffffffa (vec2)
+    shl rf27, rf29, 3 ; mov tmud, rf8                               # s17 34 load src | s14 36 store partial_part2
+    not rf36, rf27 ; sub rf34, rf29, -7                             # s17 34 load src
+    add.ifa tmua, rf25, rf30 ; umul24 rf22, rf22, 11                # s14 36 store partial_part2 | s14 36 stage
+    and tmua, rf34, -4 ; sub rf22, rf0, rf22                        # s17 34 load src | s14 36 stage
+    shl rf22, rf22, 4                                               # s14 36 store partial_part2
+    nop ; add rf22, rf33, rf22 ; thrsw ; ldunifrf.rf33              # s14 36 store partial_part2 | s16 36 store partial_part4 | uniform 0x000007ec
+    nop ; ldunifrf.rf34                                             # s17 34 load src | uniform 0x000000ff
+    nop ; ldunifrf.rf25                                             # s17 34 load src | uniform 0x00000100
+    nop ; mov tmud, rf8 ; ldtmu.rf30                                # s16 36 store partial_part4 | the item's record
+    nop ; ldtmu.rf37                                                # the item's record
+    nop ; ldtmu.rf38                                                # s17 34 load src
+    shr rf39, rf38, rf27 ; ldtmu.rf38                               # s17 34 load src
+    shr rf27, rf38, rf27 ; add.ifa tmua, rf22, rf35                 # s17 34 load src | s16 36 store partial_part4
+    add rf35, rf38, rf38 ; mov tmud, rf8 ; ldtmu.rf38               # s17 34 load src | s16 36 store partial_part4
+    shl rf33, rf35, rf36 ; add.ifa tmua, rf22, rf33                 # s17 34 load src | s16 36 store partial_part4
+    add rf33, rf39, rf33 ; mov tmud, rf8 ; ldunifrf.rf39            # s17 34 load src | s16 36 store partial_part4 | uniform 0x000007f0
+    add rf38, rf38, rf38 ; add.ifa tmua, rf22, rf39                 # s17 34 load src | s16 36 store partial_part4
+    shl rf36, rf38, rf36 ; v8dot rf38, rf33, 1                      # s17 34 load src
+    sub rf38, rf38, rf13 ; mov tmud, rf8 ; ldunifrf.rf39            # s17 34 px | s16 36 store partial_part4 | uniform 0x000007f4
+    add rf27, rf27, rf36 ; sub.pushc -, rf0, 2                      # s17 34 load src | s15 36 store partial_part3
+    add.ifb tmua, rf22, rf39 ; v8dot rf22, rf33, rf25               # s16 36 store partial_part4 | s17 34 load src
+    sub rf22, rf22, rf13 ; v8dot rf39, rf33, rf14 ; ldunifrf.rf36   # s17 34 px | s17 34 load src | s15 36 store partial_part3 | uniform 0x00000778
+    add rf35, rf38, rf22 ; mov tmud, rf8 ; ldunifrf.rf40            # s17 36 add | s15 36 store partial_part3 | uniform 0x0000077c
+    nop ; add.ifa tmua, rf23, rf26                                  # s15 36 store partial_part3
+    nop ; mov tmud, rf8 ; ldunifrf.rf26                             # s15 36 store partial_part3 | uniform 0x00000780
+    tmuwt - ; ldunifrf.rf41                                         # s15 36 store partial_part3 | uniform 0x00000784
+    nop ; add.ifa tmua, rf23, rf31                                  # s15 36 store partial_part3
+    nop ; mov tmud, rf8 ; ldunifrf.rf31                             # s15 36 store partial_part3 | uniform 0x00000788
+    nop ; add.ifa tmua, rf23, rf28                                  # s15 36 store partial_part3
+    mov tmud, rf8 ; sub rf39, rf39, rf13 ; ldunifrf.rf28            # s15 36 store partial_part3 | s17 34 px | uniform 0x0000078c
+    shr rf32, rf33, -8 ; add.ifa tmua, rf23, rf32                   # s17 34 load src | s15 36 store partial_part3
+    sub rf32, rf32, rf13 ; mov tmud, rf8 ; ldunifrf.rf33            # s17 34 px | s15 36 store partial_part3 | uniform 0x00000790
+    and rf34, rf27, rf34 ; add.ifa tmua, rf23, rf36                 # s17 34 load src | s15 36 store partial_part3
+    sub rf25, rf34, rf13 ; v8dot rf34, rf27, rf25 ; ldunifrf.rf36   # s17 34 px | s17 34 load src | s15 36 store partial_part3 | uniform 0x00000794
+    nop ; mov tmud, rf8 ; ldunifrf.rf42                             # s15 36 store partial_part3 | uniform 0x00000798
+    nop ; add.ifa tmua, rf23, rf40                                  # s15 36 store partial_part3
+    nop ; mov tmud, rf8 ; ldunifrf.rf40                             # s15 36 store partial_part3 | uniform 0x0000079c
+    add.ifa tmua, rf23, rf26 ; sub rf26, rf34, rf13                 # s15 36 store partial_part3 | s17 34 px
+    mov tmud, rf8 ; v8dot rf34, rf27, rf14 ; ldunifrf.rf43          # s15 36 store partial_part3 | s17 34 load src | uniform 0x000007a0
+    nop ; add.ifa tmua, rf23, rf41                                  # s15 36 store partial_part3
+    nop ; mov tmud, rf8 ; ldunifrf.rf41                             # s15 36 store partial_part3 | uniform 0x000007a4
+    add.ifa tmua, rf23, rf31 ; sub rf31, rf34, rf13                 # s15 36 store partial_part3 | s17 34 px
+    shr rf27, rf27, -8 ; mov tmud, rf8                              # s17 34 load src | s15 36 store partial_part3
+    tmuwt - ; sub rf27, rf27, rf13                                  # s17 34 px
+    add.ifa tmua, rf23, rf28 ; add rf28, rf35, rf39                 # s15 36 store partial_part3 | s17 36 add
+    add rf28, rf28, rf32 ; mov tmud, rf8                            # s17 36 add | s15 36 store partial_part3
+    add rf28, rf28, rf25 ; add.ifa tmua, rf23, rf33                 # s17 36 add | s15 36 store partial_part3
+    add rf28, rf28, rf26 ; mov tmud, rf8 ; ldunifrf.rf33            # s17 36 add | s15 36 store partial_part3 | s17 34 load src | uniform value:src_stride
+    add rf28, rf28, rf31 ; add.ifa tmua, rf23, rf36                 # s17 36 add | s15 36 store partial_part3
+    add rf29, rf29, rf33 ; mov tmud, rf8                            # s17 34 load src | s15 36 store partial_part3
+    shl rf42, rf29, 3 ; add.ifa tmua, rf23, rf42                    # s17 34 load src | s15 36 store partial_part3
+    and tmuau, rf29, -4                                             # s17 34 load src | uniform 0xfffffffa (vec2)
+    not rf33, rf42 ; sub rf29, rf29, -7                             # s17 34 load src
+    and tmua, rf29, -4                                              # s17 34 load src
+    nop ; thrsw
+    nop
+    nop
+    nop ; mov tmud, rf8 ; ldtmu.rf29                                # s15 36 store partial_part3 | s17 34 load src
+    shr rf36, rf29, rf42 ; ldtmu.rf29                               # s17 34 load src
+    add.ifa tmua, rf23, rf40 ; add rf40, rf29, rf29                 # s15 36 store partial_part3 | s17 34 load src
+    nop ; mov tmud, rf8                                             # s15 36 store partial_part3
+    shl rf40, rf40, rf33 ; add.ifa tmua, rf23, rf43                 # s17 34 load src | s15 36 store partial_part3
+    shr rf40, rf29, rf42 ; add rf36, rf36, rf40 ; ldtmu.rf29        # s17 34 load src
+    mov tmud, rf8 ; v8dot rf42, rf36, rf14                          # s15 36 store partial_part3 | s17 34 load src
+    add rf23, rf29, rf29 ; add.ifa tmua, rf23, rf41                 # s17 34 load src | s15 36 store partial_part3
+    and rf41, rf0, 3 ; umul24 rf29, rf1, rf2                        # s17 31 stage
+    shl rf23, rf23, rf33 ; add rf29, rf3, rf29 ; ldunifrf.rf33      # s17 34 load src | s17 36 store partial_part | uniform 0x00000024
+    sub.pushc -, rf0, 4 ; umul24 rf33, rf41, rf33                   # s17 36 store partial_part
+    add rf29, rf29, rf33 ; mov tmud, rf38 ; ldunifrf.rf33           # s17 36 store partial_part | s9 36 store partial_part | uniform 0x00000208
+    add.ifa tmua, rf29, rf33 ; sub rf33, rf42, rf13                 # s17 36 store partial_part | s17 34 px
+    mov tmud, rf35 ; v8dot rf42, rf36, rf15 ; ldunifrf.rf41         # s17 36 store partial_part | s17 34 load src | s10 36 store partial_part | uniform 0x000002f8
+    tmuwt - ; sub rf42, rf42, rf13 ; ldunifrf.rf43                  # s17 34 px | s11 36 store partial_part | uniform 0x000003e8
+    add.ifa tmua, rf29, rf41 ; add rf35, rf35, rf33                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf28, rf27 ; add rf23, rf40, rf23 ; ldunifrf.rf28     # s17 36 store partial_part | s17 34 load src | uniform 0x00000100
+    add.ifa tmua, rf29, rf43 ; v8dot rf43, rf36, rf28               # s17 36 store partial_part | s17 34 load src
+    add tmud, rf35, rf42 ; sub rf35, rf43, rf13 ; ldunifrf.rf43     # s17 36 store partial_part | s17 34 px | uniform 0x00000508
+    add rf28, rf39, rf32 ; v8dot rf40, rf23, rf28 ; ldunifrf.rf41   # s17 36 add | s17 34 load src | uniform 0x000000ff
+    and rf36, rf36, rf41 ; add.ifa tmua, rf29, rf43                 # s17 34 load src | s17 36 store partial_part
+    add tmud, rf38, rf35 ; sub rf36, rf36, rf13 ; ldunifrf.rf43     # s17 36 store partial_part | s17 34 px | uniform 0x00000638
+    add.ifa tmua, rf29, rf43 ; add rf43, rf28, rf36                 # s17 36 store partial_part | s17 36 add
+    and rf41, rf23, rf41 ; add tmud, rf22, rf36 ; ldunifrf.rf34     # s17 34 load src | s17 36 store partial_part | uniform 0x00000218
+    add.ifa tmua, rf29, rf34 ; sub rf34, rf41, rf13                 # s17 36 store partial_part | s17 34 px
+    add tmud, rf22, rf33 ; sub rf40, rf40, rf13 ; ldunifrf.rf41     # s17 36 store partial_part | s17 34 px | uniform 0x00000628
+    add.ifa tmua, rf29, rf41 ; add rf28, rf28, rf34                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf39, rf35 ; add rf41, rf25, rf26 ; ldunifrf.rf44     # s17 36 store partial_part | s17 36 add | uniform 0x00000228
+    add.ifa tmua, rf29, rf44 ; add rf44, rf41, rf33                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf43, rf35 ; v8dot rf43, rf23, rf14 ; ldunifrf.rf45   # s17 36 store partial_part | s17 34 load src | uniform 0x00000308
+    add.ifa tmua, rf29, rf45 ; sub rf43, rf43, rf13                 # s17 36 store partial_part | s17 34 px
+    add tmud, rf28, rf40 ; v8dot rf23, rf23, rf15 ; ldunifrf.rf28   # s17 36 store partial_part | s17 34 load src | uniform 0x000004f8
+    tmuwt - ; sub rf23, rf23, rf13 ; ldunifrf.rf45                  # s17 34 px | s17 36 store partial_part | uniform 0x00000618
+    add.ifa tmua, rf29, rf28 ; add rf28, rf41, rf43                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf39, rf42 ; add rf41, rf31, rf27 ; ldunifrf.rf46     # s17 36 store partial_part | s17 36 add | uniform 0x00000238
+    add.ifa tmua, rf29, rf45 ; add rf45, rf41, rf34                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf32, rf33 ; add rf38, rf38, rf36 ; ldunifrf.rf47     # s17 36 store partial_part | s17 36 add | uniform 0x00000608
+    add.ifa tmua, rf29, rf46 ; add rf46, rf36, rf35                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf32, rf34 ; add rf48, rf46, rf33 ; ldunifrf.rf49     # s17 36 store partial_part | s17 36 add | uniform 0x00000248
+    add rf22, rf22, rf35 ; add.ifa tmua, rf29, rf47                 # s17 36 add | s17 36 store partial_part
+    add tmud, rf25, rf42 ; add rf48, rf48, rf42 ; ldunifrf.rf35     # s17 36 store partial_part | s17 36 add | uniform 0x00000318
+    add.ifa tmua, rf29, rf49 ; add rf48, rf48, rf34                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf44, rf42 ; add rf33, rf39, rf33 ; ldunifrf.rf39     # s17 36 store partial_part | s17 36 add | uniform 0x000004e8
+    add.ifa tmua, rf29, rf35 ; add rf35, rf48, rf40                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf28, rf23 ; add rf28, rf35, rf43 ; ldunifrf.rf35     # s17 36 store partial_part | s17 36 add | uniform 0x000005f8
+    add.ifa tmua, rf29, rf39 ; add rf32, rf32, rf42                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf25, rf40 ; add rf25, rf25, rf34 ; ldunifrf.rf39     # s17 36 store partial_part | s17 36 add | uniform 0x00000258
+    add.ifa tmua, rf29, rf35 ; add rf35, rf26, rf40                 # s17 36 store partial_part | s17 36 add
+    add tmud, rf26, rf34 ; add rf34, rf31, rf43 ; ldunifrf.rf42     # s17 36 store partial_part | s17 36 add | uniform 0x000005e8
+    tmuwt - ; add rf48, rf27, rf23 ; ldunifrf.rf44                  # s17 36 add | s17 36 store partial_part | uniform 0x00000268
+    and rf39, rf0, 3 ; add.ifa tmua, rf29, rf39                     # s17 31 stage | s17 36 store partial_part
+    shl rf26, rf39, 2 ; add tmud, rf26, rf43                        # s17 36 store partial_part3 | s17 36 store partial_part
+    add.ifa tmua, rf29, rf42 ; umul24 rf42, rf1, rf2                # s17 36 store partial_part
+    add tmud, rf31, rf40 ; add rf42, rf3, rf42 ; ldunifrf.rf49      # s17 36 store partial_part | uniform 0x00000328
+    add.ifa tmua, rf29, rf44 ; smul24 rf44, rf39, -12               # s17 36 store partial_part | s17 36 store partial_part2
+    add tmud, rf45, rf40 ; add rf40, rf42, rf44 ; ldunifrf.rf44     # s17 36 store partial_part | s17 36 store partial_part2 | s12 36 store partial_part | uniform 0x000004d8
+    add.ifa tmua, rf29, rf49 ; add rf26, rf42, rf26                 # s17 36 store partial_part | s17 36 store partial_part3
+    nop ; mov tmud, rf41 ; ldunifrf.rf41                            # s17 36 store partial_part | uniform 0x000005d8
+    nop ; add.ifa tmua, rf29, rf44                                  # s17 36 store partial_part
+    nop ; add tmud, rf31, rf23 ; ldunifrf.rf31                      # s17 36 store partial_part | s17 36 store partial_part2 | uniform 0x000006e8
+    nop ; ldunifrf.rf44                                             # s15 36 store partial_part3 | uniform 0x00000768
+    nop ; add.ifa tmua, rf29, rf41                                  # s17 36 store partial_part
+    nop ; mov tmud, rf38 ; ldunifrf.rf41                            # s17 36 store partial_part2 | s17 36 store partial_part | uniform 0x00000278
+    nop ; add.ifa tmua, rf40, rf31                                  # s17 36 store partial_part2
+    nop ; mov tmud, rf38 ; ldunifrf.rf31                            # s17 36 store partial_part3 | s17 36 store partial_part2 | uniform 0x000006f8
+    nop ; add.ifa tmua, rf26, rf44                                  # s17 36 store partial_part3
+    nop ; add tmud, rf27, rf43 ; ldunifrf.rf44                      # s17 36 store partial_part | s15 36 store partial_part3 | uniform 0x00000778
+    tmuwt - ; ldunifrf.rf49                                         # s13 36 store partial_part | uniform 0x000005c8
+    nop ; add.ifa tmua, rf29, rf41                                  # s17 36 store partial_part
+    nop ; mov tmud, rf22 ; ldunifrf.rf41                            # s17 36 store partial_part2 | uniform 0x00000708
+    nop ; add.ifa tmua, rf40, rf31                                  # s17 36 store partial_part2
+    nop ; mov tmud, rf22 ; ldunifrf.rf31                            # s17 36 store partial_part3 | s15 36 store partial_part3 | uniform 0x00000788
+    nop ; add.ifa tmua, rf26, rf44                                  # s17 36 store partial_part3
+    nop ; mov tmud, rf27 ; ldunifrf.rf27                            # s17 36 store partial_part | s17 36 store partial_part4 | uniform 0x00000014
+    add.ifa tmua, rf29, rf49 ; umul24 rf27, rf39, rf27              # s17 36 store partial_part | s17 36 store partial_part4
+    add rf27, rf42, rf27 ; mov tmud, rf33 ; ldunifrf.rf39           # s17 36 store partial_part4 | s17 36 store partial_part2 | s16 36 store partial_part4 | uniform 0x000007e8
+    nop ; add.ifa tmua, rf40, rf41                                  # s17 36 store partial_part2
+    nop ; mov tmud, rf38 ; ldunifrf.rf38                            # s17 36 store partial_part4 | uniform 0x000007f8
+    nop ; add.ifa tmua, rf27, rf39                                  # s17 36 store partial_part4
+    nop ; mov tmud, rf22 ; ldunifrf.rf22                            # s17 36 store partial_part4 | uniform 0x00000808
+    nop ; add.ifa tmua, rf27, rf38                                  # s17 36 store partial_part4
+    nop ; mov tmud, rf33 ; ldunifrf.rf38                            # s17 36 store partial_part3 | s17 36 store partial_part2 | uniform 0x00000718
+    nop ; add.ifa tmua, rf26, rf31                                  # s17 36 store partial_part3
+    nop ; mov tmud, rf33 ; ldunifrf.rf33                            # s17 36 store partial_part4 | s15 36 store partial_part3 | uniform 0x00000798
+    tmuwt - ; ldunifrf.rf31                                         # s17 36 store partial_part4 | uniform 0x00000818
+    nop ; add.ifa tmua, rf27, rf22                                  # s17 36 store partial_part4
+    nop ; add tmud, rf28, rf23 ; ldunifrf.rf28                      # s17 36 store partial_part | uniform 0x00000518
+    nop ; add.ifa tmua, rf29, rf16                                  # s17 36 store partial_part
+    nop ; mov tmud, rf32 ; ldunifrf.rf22                            # s17 36 store partial_part2 | uniform 0x00000728
+    nop ; add.ifa tmua, rf40, rf38                                  # s17 36 store partial_part2
+    nop ; mov tmud, rf32 ; ldunifrf.rf38                            # s17 36 store partial_part3 | uniform 0x000007a8
+    nop ; add.ifa tmua, rf26, rf33                                  # s17 36 store partial_part3
+    nop ; mov tmud, rf32 ; ldunifrf.rf32                            # s17 36 store partial_part4 | uniform 0x00000828
+    nop ; add.ifa tmua, rf27, rf31                                  # s17 36 store partial_part4
+    nop ; mov tmud, rf46 ; ldunifrf.rf46                            # s17 36 store partial_part | uniform 0x00000648
+    nop ; add.ifa tmua, rf29, rf28                                  # s17 36 store partial_part
+    nop ; mov tmud, rf25 ; ldunifrf.rf28                            # s17 36 store partial_part2 | uniform 0x00000738
+    nop ; add.ifa tmua, rf40, rf22                                  # s17 36 store partial_part2
+    nop ; mov tmud, rf25 ; ldunifrf.rf22                            # s17 36 store partial_part3 | uniform 0x000007b8
+    nop ; add.ifa tmua, rf26, rf38                                  # s17 36 store partial_part3
+    nop ; mov tmud, rf25 ; ldunifrf.rf25                            # s17 36 store partial_part4 | uniform 0x00000838
+    tmuwt - ; ldunifrf.rf38                                         # s1 26 stage | uniform 0x00000012
+    add.ifa tmua, rf27, rf32 ; umul24 rf32, rf0, rf38               # s17 36 store partial_part4 | s1 26 stage
+    shr rf32, rf32, 8 ; mov tmud, rf36                              # s1 26 stage | s17 36 store partial_part
+    add.ifa tmua, rf29, rf46 ; umul24 rf32, rf32, 15                # s17 36 store partial_part | s1 26 stage
+    mov tmud, rf35 ; sub rf32, rf0, rf32 ; ldunifrf.rf46            # s17 36 store partial_part2 | s1 26 stage | s17 36 store partial_part | uniform 0x00000338
+    shl rf28, rf32, 4 ; add.ifa tmua, rf40, rf28                    # s9 36 store partial_part | s17 36 store partial_part2
+    mov tmud, rf35 ; add rf28, rf42, rf28 ; ldunifrf.rf42           # s17 36 store partial_part3 | s9 36 store partial_part | s17 36 store partial_part2 | uniform 0x00000748
+    nop ; add.ifa tmua, rf26, rf22                                  # s17 36 store partial_part3
+    nop ; mov tmud, rf35 ; ldunifrf.rf35                            # s17 36 store partial_part4 | s17 36 store partial_part3 | uniform 0x000007c8
+    nop ; add.ifa tmua, rf27, rf25                                  # s17 36 store partial_part4
+    nop ; add tmud, rf43, rf23 ; ldunifrf.rf43                      # s17 36 store partial_part | s17 36 store partial_part4 | uniform 0x00000848
+    nop ; add.ifa tmua, rf29, rf46                                  # s17 36 store partial_part
+    nop ; mov tmud, rf34 ; ldunifrf.rf46                            # s17 36 store partial_part2 | s17 36 store partial_part | uniform 0x00000288
+    nop ; add.ifa tmua, rf40, rf42                                  # s17 36 store partial_part2
+    nop ; mov tmud, rf34 ; ldunifrf.rf42                            # s17 36 store partial_part3 | s17 36 store partial_part2 | uniform 0x00000758
+    nop ; add.ifa tmua, rf26, rf35                                  # s17 36 store partial_part3
+    nop ; mov tmud, rf34 ; ldunifrf.rf34                            # s17 36 store partial_part4 | s17 36 store partial_part3 | uniform 0x000007d8
+    tmuwt - ; ldunifrf.rf35                                         # s17 36 store partial_part4 | uniform 0x00000858
+    nop ; add.ifa tmua, rf27, rf43                                  # s17 36 store partial_part4
+    nop ; mov tmud, rf23 ; ldunifrf.rf23                            # s17 36 store partial_part | s9 36 store partial_part | uniform 0x00000208
+    add.ifa tmua, rf29, rf46 ; sub.pushc -, rf0, 15                 # s17 36 store partial_part | s18 36 store partial
+    nop ; mov tmud, rf48 ; ldunifrf.rf29                            # s17 36 store partial_part2 | s9 36 store partial_part | uniform 0x0000020c
+    nop ; add.ifb tmua, rf40, rf42                                  # s17 36 store partial_part2
+    nop ; mov tmud, rf48 ; ldunifrf.rf40                            # s17 36 store partial_part3 | s9 36 store partial_part | uniform 0x00000210
+    nop ; add.ifb tmua, rf26, rf34                                  # s17 36 store partial_part3
+    nop ; mov tmud, rf48 ; ldunifrf.rf48                            # s17 36 store partial_part4 | s9 36 store partial_part | uniform 0x00000214
+    nop ; add.ifb tmua, rf27, rf35                                  # s17 36 store partial_part4
+    tmuwt - ; umul24 rf27, rf1, rf2 ; ldunifrf.rf35                 # s18 36 load partial_part | s10 36 store partial_part | uniform 0x000002f8
+    add tmua, rf28, rf23 ; add rf23, rf3, rf27 ; ldunifrf.rf27      # s18 36 load partial_part | s10 36 store partial_part | uniform 0x000002fc
+    nop ; add tmua, rf28, rf29 ; thrsw ; ldunifrf.rf29              # s18 36 load partial_part | s10 36 store partial_part | uniform 0x00000300
+    nop ; add tmua, rf28, rf40 ; ldunifrf.rf40                      # s18 36 load partial_part | s10 36 store partial_part | uniform 0x00000304
+    nop ; add tmua, rf28, rf48 ; ldunifrf.rf48                      # s18 36 load partial_part | s11 36 store partial_part | uniform 0x000003e8
+    nop ; mov tmua, rf7 ; thrsw ; ldtmu.rf26                        # s18 36 load partial | s18 36 load partial_part
+    nop ; add tmua, rf28, rf35 ; ldtmu.rf35                         # s19 36 load partial_part | s18 36 load partial_part
+    add rf26, rf26, rf35 ; add tmua, rf28, rf27 ; ldunifrf.rf27     # s18 36 add | s19 36 load partial_part | s11 36 store partial_part | uniform 0x000003ec
+    nop ; add tmua, rf28, rf29 ; thrsw ; ldtmu.rf29                 # s19 36 load partial_part | s18 36 load partial_part
+    add rf26, rf26, rf29 ; add tmua, rf28, rf40 ; ldunifrf.rf29     # s18 36 add | s19 36 load partial_part | s11 36 store partial_part | uniform 0x000003f0
+    nop ; ldunifrf.rf40                                             # s11 36 store partial_part | uniform 0x000003f4
+    nop ; thrsw ; ldtmu.rf35                                        # s18 36 load partial_part
+    nop ; add rf26, rf26, rf35 ; ldunifrf.rf35                      # s18 36 add | s12 36 store partial_part | uniform 0x000004d8
+    nop ; ldunifrf.rf34                                             # s12 36 store partial_part | uniform 0x000004dc
+    nop ; thrsw ; ldtmu.rf42                                        # s18 36 load partial
+    nop ; add rf26, rf26, rf42 ; ldunifrf.rf42                      # s18 36 add | s12 36 store partial_part | uniform 0x000004e0
+    max rf26, rf26, rf17 ; ldunifrf.rf46                            # s18 36 clip | s12 36 store partial_part | uniform 0x000004e4
+    min tmud, rf26, rf16 ; ldtmu.rf26                               # s18 36 store partial | s19 36 load partial_part
+    nop ; mov.ifa tmua, rf7 ; thrsw                                 # s18 36 store partial
+    tmuwt - ; ldtmu.rf43                                            # s19 36 load partial | s19 36 load partial_part
+    mov tmua, rf9 ; add rf26, rf26, rf43 ; ldunifrf.rf43            # s19 36 load partial | s19 36 add | s13 36 store partial_part | uniform 0x000005c8
+    nop ; add tmua, rf28, rf48 ; thrsw ; ldtmu.rf48                 # s20 36 load partial_part | s19 36 load partial_part
+    add rf26, rf26, rf48 ; add tmua, rf28, rf27 ; ldunifrf.rf27     # s19 36 add | s20 36 load partial_part | s13 36 store partial_part | uniform 0x000005cc
+    nop ; add tmua, rf28, rf29 ; ldunifrf.rf29                      # s20 36 load partial_part | s14 36 stage | uniform 0x00000018
+    add tmua, rf28, rf40 ; umul24 rf40, rf0, rf29 ; thrsw ; ldtmu.rf29 # s20 36 load partial_part | s14 36 stage | s19 36 load partial_part
+    shr rf29, rf40, 8 ; add rf26, rf26, rf29                        # s14 36 stage | s19 36 add
+    nop ; ldunifrf.rf40                                             # s13 36 store partial_part | uniform 0x000005d0
+    nop ; thrsw ; ldtmu.rf48                                        # s19 36 load partial
+    nop ; add rf26, rf26, rf48 ; ldunifrf.rf48                      # s19 36 add | s13 36 store partial_part | uniform 0x000005d4
+    max rf26, rf26, rf17 ; umul24 rf29, rf29, 11                    # s19 36 clip | s14 36 stage
+    min tmud, rf26, rf16 ; sub rf29, rf0, rf29 ; ldtmu.rf26         # s19 36 store partial | s14 36 stage | s20 36 load partial_part
+    nop ; mov.ifa tmua, rf9 ; thrsw                                 # s19 36 store partial
+    tmuwt - ; ldtmu.rf25                                            # s20 36 load partial | s20 36 load partial_part
+    mov tmua, rf10 ; add rf25, rf26, rf25 ; ldunifrf.rf26           # s20 36 load partial | s20 36 add | s14 36 store partial_part2 | uniform 0x000006b8
+    nop ; add tmua, rf28, rf35 ; thrsw ; ldtmu.rf35                 # s21 36 load partial_part | s20 36 load partial_part
+    add rf25, rf25, rf35 ; add tmua, rf28, rf34 ; ldunifrf.rf34     # s20 36 add | s21 36 load partial_part | s14 36 store partial_part2 | uniform 0x000006bc
+    shl rf42, rf29, 4 ; add tmua, rf28, rf42                        # s14 36 store partial_part2 | s21 36 load partial_part
+    add tmua, rf28, rf46 ; add rf46, rf23, rf42 ; thrsw ; ldtmu.rf42 # s21 36 load partial_part | s14 36 store partial_part2 | s20 36 load partial_part
+    shl rf29, rf29, 2 ; add rf25, rf25, rf42                        # s23 36 load partial | s20 36 add
+    nop ; add rf23, rf23, rf29 ; ldunifrf.rf29                      # s23 36 load partial | s14 36 store partial_part2 | uniform 0x000006c0
+    nop ; thrsw ; ldtmu.rf42                                        # s20 36 load partial
+    nop ; add rf25, rf25, rf42 ; ldunifrf.rf42                      # s20 36 add | s14 36 store partial_part2 | uniform 0x000006c4
+    max rf25, rf25, rf17 ; ldunifrf.rf35                            # s20 36 clip | s6 26 store partial | uniform 0x0000012c
+    min tmud, rf25, rf16 ; add rf25, rf23, rf35 ; ldtmu.rf23        # s20 36 store partial | s23 36 load partial | s21 36 load partial_part
+    nop ; mov.ifa tmua, rf10 ; thrsw                                # s20 36 store partial
     tmuwt - ; ldtmu.rf35                                            # s21 36 load partial | s21 36 load partial_part
-    mov tmua, rf9 ; add rf20, rf20, rf35 ; ldunifrf.rf35            # s21 36 load partial | s21 36 add | s15 36 store partial_part3 | uniform 0x00000770
-    nop ; add tmua, rf21, rf37 ; thrsw ; ldtmu.rf37                 # s22 36 load partial_part | s21 36 load partial_part
-    add rf20, rf20, rf37 ; add tmua, rf21, rf24 ; ldunifrf.rf24     # s21 36 add | s22 36 load partial_part | s15 36 store partial_part3 | uniform 0x00000774
-    nop ; add tmua, rf21, rf28 ; ldunifrf.rf28                      # s22 36 load partial_part | s7 26 store partial | uniform 0x00000168
-    nop ; add tmua, rf21, rf29 ; thrsw ; ldtmu.rf21                 # s22 36 load partial_part | s21 36 load partial_part
-    nop ; add rf20, rf20, rf21 ; ldunifrf.rf21                      # s21 36 add | s15 36 store partial_part3 | uniform 0x00000778
-    nop ; ldunifrf.rf29                                             # s15 36 store partial_part3 | uniform 0x0000077c
-    nop ; thrsw ; ldtmu.rf37                                        # s21 36 load partial
-    nop ; add rf20, rf20, rf37 ; ldunifrf.rf37                      # s21 36 add | s15 36 store partial_part3 | uniform 0x00000780
-    max rf20, rf20, rf15 ; ldunifrf.rf41                            # s21 36 clip | s15 36 store partial_part3 | uniform 0x00000784
-    min tmud, rf20, rf14 ; ldtmu.rf20                               # s21 36 store partial | s22 36 load partial_part
-    nop ; mov.ifa tmua, rf9 ; thrsw                                 # s21 36 store partial
-    tmuwt - ; ldtmu.rf30                                            # s22 36 load partial | s22 36 load partial_part
-    mov tmua, rf10 ; add rf20, rf20, rf30 ; ldunifrf.rf30           # s22 36 load partial | s22 36 add | s24 36 load partial | uniform 0x0000016c
-    nop ; add tmua, rf22, rf38 ; thrsw ; ldtmu.rf38                 # s23 36 load partial_part2 | s22 36 load partial_part
-    add rf20, rf20, rf38 ; add tmua, rf22, rf36 ; ldunifrf.rf36     # s22 36 add | s23 36 load partial_part2 | s15 36 store partial_part3 | uniform 0x00000788
-    nop ; add tmua, rf22, rf23 ; ldunifrf.rf23                      # s23 36 load partial_part2 | s15 36 store partial_part3 | uniform 0x0000078c
-    nop ; add tmua, rf22, rf26 ; thrsw ; ldtmu.rf22                 # s23 36 load partial_part2 | s22 36 load partial_part
-    nop ; add rf20, rf20, rf22 ; ldunifrf.rf22                      # s22 36 add | s15 36 store partial_part3 | uniform 0x00000790
-    nop ; ldunifrf.rf26                                             # s15 36 store partial_part3 | uniform 0x00000794
-    nop ; thrsw ; ldtmu.rf38                                        # s22 36 load partial
-    nop ; add rf20, rf20, rf38                                      # s22 36 add
-    max rf20, rf20, rf15                                            # s22 36 clip
-    min tmud, rf20, rf14 ; ldtmu.rf20                               # s22 36 store partial | s23 36 load partial_part2
-    nop ; mov.ifa tmua, rf10 ; thrsw                                # s22 36 store partial
-    tmuwt - ; ldtmu.rf38                                            # s23 36 load partial | s23 36 load partial_part2
-    mov tmua, rf39 ; add rf20, rf20, rf38 ; ldunifrf.rf38           # s23 36 load partial | s23 36 add | s24 36 load partial | uniform 0x00000170
-    nop ; add tmua, rf16, rf33 ; thrsw ; ldtmu.rf33                 # s24 36 load partial_part3 | s23 36 load partial_part2
-    add rf20, rf20, rf33 ; add tmua, rf16, rf44 ; ldunifrf.rf33     # s23 36 add | s24 36 load partial_part3 | s15 36 store partial_part3 | uniform 0x00000798
-    nop ; add tmua, rf16, rf35 ; ldunifrf.rf35                      # s24 36 load partial_part3 | s15 36 store partial_part3 | uniform 0x0000079c
-    nop ; add tmua, rf16, rf24 ; thrsw ; ldtmu.rf24                 # s24 36 load partial_part3 | s23 36 load partial_part2
-    nop ; add rf20, rf20, rf24 ; ldunifrf.rf24                      # s23 36 add | s15 36 store partial_part3 | uniform 0x000007a0
-    nop ; ldunifrf.rf44                                             # s15 36 store partial_part3 | uniform 0x000007a4
-    nop ; thrsw ; ldtmu.rf34                                        # s23 36 load partial
-    nop ; add rf20, rf20, rf34 ; ldunifrf.rf34                      # s23 36 add | s24 36 load partial | uniform 0x00000174
-    max rf20, rf20, rf15 ; ldunifrf.rf40                            # s23 36 clip | s17 36 store partial_part3 | uniform 0x000007a8
-    min tmud, rf20, rf14 ; sub.pushc -, rf0, 11                     # s23 36 store partial
-    nop ; mov.ifa tmua, rf39 ; thrsw                                # s23 36 store partial
-    tmuwt - ; ldtmu.rf39                                            # s24 36 load partial | s24 36 load partial_part3
-    nop ; add tmua, rf16, rf28 ; ldtmu.rf28                         # s24 36 load partial | s24 36 load partial_part3
-    add tmua, rf16, rf21 ; add rf21, rf39, rf28 ; thrsw ; ldtmu.rf28 # s24 36 load partial_part3 | s24 36 add
-    add tmua, rf16, rf29 ; add rf21, rf21, rf28 ; ldunifrf.rf28     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007ac
-    nop ; add tmua, rf16, rf37 ; ldunifrf.rf37                      # s24 36 load partial_part3 | uniform 0x000007b0
-    nop ; add tmua, rf16, rf41 ; thrsw ; ldtmu.rf41                 # s24 36 load partial_part3
-    add tmua, rf16, rf30 ; add rf21, rf21, rf41 ; ldunifrf.rf30     # s24 36 load partial | s24 36 add | s24 36 load partial_part3 | uniform 0x000007b4
-    nop ; add tmua, rf16, rf36 ; ldunifrf.rf36                      # s24 36 load partial_part3 | s24 36 load partial | uniform 0x00000178
-    nop ; add tmua, rf16, rf23 ; thrsw ; ldtmu.rf23                 # s24 36 load partial_part3 | s24 36 load partial
-    add tmua, rf16, rf22 ; add rf21, rf21, rf23 ; ldunifrf.rf22     # s24 36 load partial_part3 | s24 36 add | s17 36 store partial_part3 | uniform 0x000007b8
-    max rf21, rf21, rf15 ; ldunifrf.rf23                            # s24 36 clip | s24 36 load partial_part3 | uniform 0x000007bc
-    nop ; thrsw ; ldtmu.rf41                                        # s24 36 load partial_part3
-    nop ; add tmua, rf16, rf26 ; ldtmu.rf26                         # s24 36 load partial_part3
-    add tmua, rf16, rf38 ; add rf26, rf41, rf26 ; ldunifrf.rf38     # s24 36 load partial | s24 36 add | s24 36 load partial_part3 | uniform 0x000007c0
-    nop ; thrsw ; ldtmu.rf41                                        # s24 36 load partial_part3
-    add tmua, rf16, rf33 ; add rf26, rf26, rf41 ; ldunifrf.rf33     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007c4
-    nop ; ldunifrf.rf41                                             # s24 36 load partial | uniform 0x0000017c
+    mov tmua, rf11 ; add rf23, rf23, rf35 ; ldunifrf.rf35           # s21 36 load partial | s21 36 add | s15 36 store partial_part3 | uniform 0x00000768
+    nop ; add tmua, rf28, rf43 ; thrsw ; ldtmu.rf43                 # s22 36 load partial_part | s21 36 load partial_part
+    add rf23, rf23, rf43 ; add tmua, rf28, rf27 ; ldunifrf.rf27     # s21 36 add | s22 36 load partial_part | s15 36 store partial_part3 | uniform 0x0000076c
+    nop ; add tmua, rf28, rf40 ; ldunifrf.rf40                      # s22 36 load partial_part | s15 36 store partial_part3 | uniform 0x00000770
+    nop ; add tmua, rf28, rf48 ; thrsw ; ldtmu.rf28                 # s22 36 load partial_part | s21 36 load partial_part
+    nop ; add rf23, rf23, rf28 ; ldunifrf.rf28                      # s21 36 add | s15 36 store partial_part3 | uniform 0x00000774
+    nop ; ldunifrf.rf48                                             # s7 26 store partial | uniform 0x00000168
+    nop ; thrsw ; ldtmu.rf43                                        # s21 36 load partial
+    nop ; add rf23, rf23, rf43 ; ldunifrf.rf43                      # s21 36 add | s15 36 store partial_part3 | uniform 0x00000778
+    max rf23, rf23, rf17 ; ldunifrf.rf22                            # s21 36 clip | s15 36 store partial_part3 | uniform 0x0000077c
+    min tmud, rf23, rf16 ; ldtmu.rf23                               # s21 36 store partial | s22 36 load partial_part
+    nop ; mov.ifa tmua, rf11 ; thrsw                                # s21 36 store partial
+    tmuwt - ; ldtmu.rf32                                            # s22 36 load partial | s22 36 load partial_part
+    mov tmua, rf12 ; add rf23, rf23, rf32 ; ldunifrf.rf32           # s22 36 load partial | s22 36 add | s15 36 store partial_part3 | uniform 0x00000780
+    nop ; add tmua, rf46, rf26 ; thrsw ; ldtmu.rf26                 # s23 36 load partial_part2 | s22 36 load partial_part
+    add rf23, rf23, rf26 ; add tmua, rf46, rf34 ; ldunifrf.rf26     # s22 36 add | s23 36 load partial_part2 | s15 36 store partial_part3 | uniform 0x00000784
+    nop ; add tmua, rf46, rf29 ; ldunifrf.rf29                      # s23 36 load partial_part2 | s24 36 load partial | uniform 0x0000016c
+    nop ; add tmua, rf46, rf42 ; thrsw ; ldtmu.rf42                 # s23 36 load partial_part2 | s22 36 load partial_part
+    nop ; add rf23, rf23, rf42 ; ldunifrf.rf42                      # s22 36 add | s15 36 store partial_part3 | uniform 0x00000788
+    nop ; ldunifrf.rf46                                             # s15 36 store partial_part3 | uniform 0x0000078c
+    nop ; thrsw ; ldtmu.rf34                                        # s22 36 load partial
+    nop ; add rf23, rf23, rf34 ; ldunifrf.rf34                      # s22 36 add | s15 36 store partial_part3 | uniform 0x00000790
+    max rf23, rf23, rf17                                            # s22 36 clip
+    min tmud, rf23, rf16 ; ldtmu.rf23                               # s22 36 store partial | s23 36 load partial_part2
+    nop ; mov.ifa tmua, rf12 ; thrsw                                # s22 36 store partial
+    tmuwt - ; ldtmu.rf36                                            # s23 36 load partial | s23 36 load partial_part2
+    mov tmua, rf25 ; add rf23, rf23, rf36 ; ldunifrf.rf36           # s23 36 load partial | s23 36 add | s15 36 store partial_part3 | uniform 0x00000794
+    nop ; add tmua, rf18, rf35 ; thrsw ; ldtmu.rf35                 # s24 36 load partial_part3 | s23 36 load partial_part2
+    add rf23, rf23, rf35 ; add tmua, rf18, rf27 ; ldunifrf.rf27     # s23 36 add | s24 36 load partial_part3 | s24 36 load partial | uniform 0x00000170
+    nop ; add tmua, rf18, rf40 ; ldunifrf.rf40                      # s24 36 load partial_part3 | s15 36 store partial_part3 | uniform 0x00000798
+    nop ; add tmua, rf18, rf28 ; thrsw ; ldtmu.rf28                 # s24 36 load partial_part3 | s23 36 load partial_part2
+    nop ; add rf23, rf23, rf28 ; ldunifrf.rf28                      # s23 36 add | s15 36 store partial_part3 | uniform 0x0000079c
+    nop ; ldunifrf.rf35                                             # s15 36 store partial_part3 | uniform 0x000007a0
+    nop ; thrsw ; ldtmu.rf38                                        # s23 36 load partial
+    nop ; add rf23, rf23, rf38 ; ldunifrf.rf38                      # s23 36 add | s15 36 store partial_part3 | uniform 0x000007a4
+    max rf23, rf23, rf17                                            # s23 36 clip
+    min tmud, rf23, rf16 ; sub.pushc -, rf0, 11                     # s23 36 store partial
+    nop ; mov.ifa tmua, rf25 ; thrsw                                # s23 36 store partial
+    tmuwt - ; ldtmu.rf25                                            # s24 36 load partial | s24 36 load partial_part3
+    nop ; add tmua, rf18, rf48 ; ldtmu.rf48                         # s24 36 load partial | s24 36 load partial_part3
+    add tmua, rf18, rf43 ; add rf25, rf25, rf48 ; thrsw ; ldtmu.rf43 # s24 36 load partial_part3 | s24 36 add
+    add tmua, rf18, rf22 ; add rf22, rf25, rf43 ; ldunifrf.rf25     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000174
+    nop ; add tmua, rf18, rf32 ; ldunifrf.rf32                      # s24 36 load partial_part3 | s17 36 store partial_part3 | uniform 0x000007a8
+    nop ; add tmua, rf18, rf26 ; thrsw ; ldtmu.rf26                 # s24 36 load partial_part3
+    add tmua, rf18, rf29 ; add rf22, rf22, rf26 ; ldunifrf.rf26     # s24 36 load partial | s24 36 add | s24 36 load partial_part3 | uniform 0x000007ac
+    nop ; add tmua, rf18, rf42 ; ldunifrf.rf42                      # s24 36 load partial_part3 | uniform 0x000007b0
+    nop ; add tmua, rf18, rf46 ; thrsw ; ldtmu.rf46                 # s24 36 load partial_part3 | s24 36 load partial
+    add tmua, rf18, rf34 ; add rf22, rf22, rf46 ; ldunifrf.rf34     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007b4
+    max rf22, rf22, rf17 ; ldunifrf.rf46                            # s24 36 clip | s24 36 load partial | uniform 0x00000178
     nop ; thrsw ; ldtmu.rf29                                        # s24 36 load partial_part3
-    add tmua, rf16, rf35 ; add rf26, rf26, rf29 ; ldunifrf.rf29     # s24 36 load partial_part3 | s24 36 add | s17 36 store partial_part3 | uniform 0x000007c8
-    nop ; ldunifrf.rf35                                             # s24 36 load partial_part3 | uniform 0x000007cc
-    nop ; thrsw ; ldtmu.rf39                                        # s24 36 load partial
-    add tmua, rf16, rf24 ; add rf24, rf26, rf39 ; ldunifrf.rf26     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007d0
-    max rf24, rf24, rf15 ; ldunifrf.rf39                            # s24 36 clip | s24 36 load partial_part3 | uniform 0x000007d4
-    nop ; thrsw ; ldtmu.rf20                                        # s24 36 load partial_part3
-    nop ; add tmua, rf16, rf44 ; ldtmu.rf44                         # s24 36 load partial_part3
-    add tmua, rf16, rf34 ; add rf20, rf20, rf44 ; ldunifrf.rf34     # s24 36 load partial | s24 36 add | uniform 0x00000180
-    nop ; thrsw ; ldtmu.rf44                                        # s24 36 load partial_part3
-    add tmua, rf16, rf40 ; add rf20, rf20, rf44 ; ldunifrf.rf40     # s24 36 load partial_part3 | s24 36 add | s17 36 store partial_part3 | uniform 0x000007d8
+    nop ; add tmua, rf18, rf36 ; ldtmu.rf36                         # s24 36 load partial_part3
+    add tmua, rf18, rf27 ; add rf27, rf29, rf36 ; ldunifrf.rf29     # s24 36 load partial | s24 36 add | s17 36 store partial_part3 | uniform 0x000007b8
+    nop ; thrsw ; ldtmu.rf36                                        # s24 36 load partial_part3
+    add tmua, rf18, rf40 ; add rf27, rf27, rf36 ; ldunifrf.rf36     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007bc
+    nop ; ldunifrf.rf40                                             # s24 36 load partial_part3 | uniform 0x000007c0
+    nop ; thrsw ; ldtmu.rf43                                        # s24 36 load partial_part3
+    add tmua, rf18, rf28 ; add rf27, rf27, rf43 ; ldunifrf.rf28     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007c4
+    nop ; ldunifrf.rf43                                             # s24 36 load partial | uniform 0x0000017c
+    nop ; thrsw ; ldtmu.rf48                                        # s24 36 load partial
+    add tmua, rf18, rf35 ; add rf27, rf27, rf48 ; ldunifrf.rf35     # s24 36 load partial_part3 | s24 36 add | s17 36 store partial_part3 | uniform 0x000007c8
+    max rf27, rf27, rf17 ; ldunifrf.rf48                            # s24 36 clip | s24 36 load partial_part3 | uniform 0x000007cc
+    nop ; thrsw ; ldtmu.rf23                                        # s24 36 load partial_part3
+    nop ; add tmua, rf18, rf38 ; ldtmu.rf38                         # s24 36 load partial_part3
+    add tmua, rf18, rf25 ; add rf23, rf23, rf38 ; ldunifrf.rf25     # s24 36 load partial | s24 36 add | s24 36 load partial_part3 | uniform 0x000007d0
+    nop ; thrsw ; ldtmu.rf38                                        # s24 36 load partial_part3
+    add tmua, rf18, rf32 ; add rf23, rf23, rf38 ; ldunifrf.rf32     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007d4
     nop
-    nop ; thrsw ; ldtmu.rf44                                        # s24 36 load partial_part3
-    add tmua, rf16, rf28 ; add rf20, rf20, rf44 ; ldunifrf.rf28     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007dc
+    nop ; thrsw ; ldtmu.rf38                                        # s24 36 load partial_part3
+    add tmua, rf18, rf26 ; add rf23, rf23, rf38 ; ldunifrf.rf26     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000180
     nop
-    nop ; thrsw ; ldtmu.rf44                                        # s24 36 load partial
-    add tmua, rf16, rf37 ; add rf20, rf20, rf44                     # s24 36 load partial_part3 | s24 36 add
-    max rf20, rf20, rf15 ; ldunifrf.rf37                            # s24 36 clip | s24 36 load partial_part3 | uniform 0x000007e0
-    nop ; thrsw ; ldtmu.rf44                                        # s24 36 load partial_part3
-    nop ; add tmua, rf16, rf30 ; ldtmu.rf30                         # s24 36 load partial_part3
-    add tmua, rf16, rf36 ; add rf30, rf44, rf30 ; ldunifrf.rf36     # s24 36 load partial | s24 36 add | s24 36 load partial_part3 | uniform 0x000007e4
-    nop ; thrsw ; ldtmu.rf44                                        # s24 36 load partial_part3
-    add tmua, rf16, rf22 ; add rf22, rf30, rf44 ; ldunifrf.rf30     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000184
-    nop ; add rf30, rf16, rf30                                      # s24 36 load partial
-    nop ; thrsw ; ldtmu.rf44                                        # s24 36 load partial_part3
-    add tmua, rf16, rf23 ; add rf22, rf22, rf44 ; ldunifrf.rf23     # s24 36 load partial_part3 | s24 36 add | s7 26 store partial | uniform 0x00000168
-    nop
-    nop ; thrsw ; ldtmu.rf44                                        # s24 36 load partial
-    add tmua, rf16, rf38 ; add rf22, rf22, rf44 ; ldunifrf.rf38     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x0000016c
-    max rf22, rf22, rf15 ; ldunifrf.rf44                            # s24 36 clip | s24 36 load partial | uniform 0x00000170
+    nop ; thrsw ; ldtmu.rf38                                        # s24 36 load partial
+    add tmua, rf18, rf42 ; add rf23, rf23, rf38                     # s24 36 load partial_part3 | s24 36 add
+    max rf23, rf23, rf17 ; ldunifrf.rf38                            # s24 36 clip | s17 36 store partial_part3 | uniform 0x000007d8
     nop ; thrsw ; ldtmu.rf42                                        # s24 36 load partial_part3
-    nop ; add tmua, rf16, rf33 ; ldtmu.rf33                         # s24 36 load partial_part3
-    add tmua, rf16, rf41 ; add rf33, rf42, rf33 ; ldunifrf.rf41     # s24 36 load partial | s24 36 add | uniform 0x00000174
-    nop ; thrsw ; ldtmu.rf42                                        # s24 36 load partial_part3
-    add tmua, rf16, rf29 ; add rf29, rf33, rf42 ; ldunifrf.rf33     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000178
+    nop ; add tmua, rf18, rf34 ; ldtmu.rf34                         # s24 36 load partial_part3
+    add tmua, rf18, rf46 ; add rf34, rf42, rf34 ; ldunifrf.rf42     # s24 36 load partial | s24 36 add | s24 36 load partial_part3 | uniform 0x000007dc
+    nop ; thrsw ; ldtmu.rf46                                        # s24 36 load partial_part3
+    add tmua, rf18, rf29 ; add rf29, rf34, rf46 ; ldunifrf.rf34     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007e0
     nop
-    nop ; thrsw ; ldtmu.rf42                                        # s24 36 load partial_part3
-    add tmua, rf16, rf35 ; add rf29, rf29, rf42 ; ldunifrf.rf35     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x0000017c
-    nop ; ldunifrf.rf42                                             # s24 36 load partial | uniform 0x00000180
-    nop ; thrsw ; ldtmu.rf31                                        # s24 36 load partial
-    add tmua, rf16, rf26 ; add rf26, rf29, rf31                     # s24 36 load partial_part3 | s24 36 add
-    max rf26, rf26, rf15 ; umul24 rf29, rf1, rf2 ; ldunifrf.rf31    # s24 36 clip | s14 36 stage | uniform 0x00000018
-    nop ; thrsw ; ldtmu.rf27                                        # s24 36 load partial_part3
-    nop ; add tmua, rf16, rf39 ; ldtmu.rf39                         # s24 36 load partial_part3
-    add tmua, rf16, rf34 ; add rf27, rf27, rf39                     # s24 36 load partial | s24 36 add
-    add rf31, rf3, rf29 ; umul24 rf34, rf0, rf31 ; thrsw ; ldtmu.rf29 # s14 36 stage | s24 36 load partial_part3
-    shr rf34, rf34, 8 ; add tmua, rf16, rf40                        # s14 36 stage | s24 36 load partial_part3
-    add rf27, rf27, rf29 ; umul24 rf29, rf34, 11                    # s24 36 add | s14 36 stage
-    nop ; sub rf34, rf0, rf29 ; thrsw ; ldtmu.rf29                  # s14 36 stage | s24 36 load partial_part3
-    shl rf28, rf34, 4 ; add tmua, rf16, rf28                        # s14 36 store partial_part2 | s24 36 load partial_part3
-    add rf27, rf27, rf29 ; add rf28, rf31, rf28 ; ldunifrf.rf29     # s24 36 add | s14 36 store partial_part2 | s16 36 store partial_part4 | uniform 0x000007e8
-    nop ; thrsw ; ldtmu.rf40                                        # s24 36 load partial
-    add tmua, rf16, rf37 ; add rf27, rf27, rf40 ; ldunifrf.rf37     # s24 36 load partial_part3 | s24 36 add | s16 36 store partial_part4 | uniform 0x000007ec
-    max rf27, rf27, rf15 ; ldunifrf.rf40                            # s24 36 clip | s16 36 store partial_part4 | uniform 0x000007f0
-    nop ; thrsw ; ldtmu.rf39                                        # s24 36 load partial_part3
-    nop ; add tmua, rf16, rf36 ; ldtmu.rf36                         # s24 36 load partial_part3
-    mov tmua, rf30 ; add rf36, rf39, rf36 ; ldunifrf.rf39           # s24 36 load partial | s24 36 add | s16 36 store partial_part4 | uniform 0x000007f4
-    nop ; thrsw ; ldtmu.rf32                                        # s24 36 load partial_part3
-    add rf29, rf36, rf32 ; add tmua, rf28, rf29 ; ldunifrf.rf32     # s24 36 add | s25 36 load partial_part4 | s8 26 store partial | uniform 0x000001a4
+    nop ; thrsw ; ldtmu.rf46                                        # s24 36 load partial_part3
+    add tmua, rf18, rf36 ; add rf29, rf29, rf46 ; ldunifrf.rf36     # s24 36 load partial_part3 | s24 36 add | uniform 0x000007e4
     nop
-    min tmud, rf21, rf14 ; sub.pushc -, rf0, 1                      # s24 36 store partial
+    nop ; thrsw ; ldtmu.rf46                                        # s24 36 load partial
+    add tmua, rf18, rf40 ; add rf29, rf29, rf46 ; ldunifrf.rf40     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000184
+    max rf29, rf29, rf17 ; add rf40, rf18, rf40                     # s24 36 clip | s24 36 load partial
+    nop ; thrsw ; ldtmu.rf46                                        # s24 36 load partial_part3
+    nop ; add tmua, rf18, rf28 ; ldtmu.rf28                         # s24 36 load partial_part3
+    add tmua, rf18, rf43 ; add rf28, rf46, rf28 ; ldunifrf.rf43     # s24 36 load partial | s24 36 add | s7 26 store partial | uniform 0x00000168
+    nop ; thrsw ; ldtmu.rf46                                        # s24 36 load partial_part3
+    add tmua, rf18, rf35 ; add rf28, rf28, rf46 ; ldunifrf.rf35     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x0000016c
+    nop ; ldunifrf.rf46                                             # s24 36 load partial | uniform 0x00000170
+    nop ; thrsw ; ldtmu.rf31                                        # s24 36 load partial_part3
+    add tmua, rf18, rf48 ; add rf28, rf28, rf31 ; ldunifrf.rf31     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000174
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s24 36 load partial
+    add tmua, rf18, rf25 ; add rf25, rf28, rf48 ; ldunifrf.rf28     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000178
+    max rf25, rf25, rf17 ; ldunifrf.rf48                            # s24 36 clip | s24 36 load partial | uniform 0x0000017c
+    nop ; thrsw ; ldtmu.rf33                                        # s24 36 load partial_part3
+    nop ; add tmua, rf18, rf32 ; ldtmu.rf32                         # s24 36 load partial_part3
+    add tmua, rf18, rf26 ; add rf26, rf33, rf32 ; ldunifrf.rf32     # s24 36 load partial | s24 36 add | s14 36 stage | uniform 0x00000018
+    nop ; thrsw ; ldtmu.rf33                                        # s24 36 load partial_part3
+    add tmua, rf18, rf38 ; add rf26, rf26, rf33 ; ldunifrf.rf33     # s24 36 load partial_part3 | s24 36 add | s24 36 load partial | uniform 0x00000180
+    nop ; umul24 rf32, rf0, rf32                                    # s14 36 stage
+    nop ; umul24 rf39, rf1, rf2 ; thrsw ; ldtmu.rf38                # s24 36 load partial_part3
+    add tmua, rf18, rf42 ; add rf26, rf26, rf38                     # s24 36 load partial_part3 | s24 36 add
+    shr rf39, rf32, 8 ; add rf32, rf3, rf39                         # s14 36 stage
+    nop ; thrsw ; ldtmu.rf38                                        # s24 36 load partial
+    add tmua, rf18, rf34 ; umul24 rf34, rf39, 11                    # s24 36 load partial_part3 | s14 36 stage
+    sub rf34, rf0, rf34 ; add rf26, rf26, rf38 ; ldunifrf.rf38      # s14 36 stage | s24 36 add | s16 36 store partial_part4 | uniform 0x000007e8
+    max rf26, rf26, rf17 ; thrsw ; ldtmu.rf39                       # s24 36 clip | s24 36 load partial_part3
+    shl rf36, rf34, 4 ; add tmua, rf18, rf36                        # s14 36 store partial_part2 | s24 36 load partial_part3
+    nop ; add rf42, rf32, rf36 ; ldtmu.rf36                         # s14 36 store partial_part2 | s24 36 load partial_part3
+    mov tmua, rf40 ; add rf36, rf39, rf36 ; thrsw ; ldtmu.rf39      # s24 36 load partial | s24 36 add | s24 36 load partial_part3
+    add rf36, rf36, rf39 ; add tmua, rf42, rf38 ; ldunifrf.rf38     # s24 36 add | s25 36 load partial_part4 | s16 36 store partial_part4 | uniform 0x000007ec
+    nop ; ldunifrf.rf39                                             # s16 36 store partial_part4 | uniform 0x000007f0
+    min tmud, rf22, rf16 ; sub.pushc -, rf0, 1                      # s24 36 store partial
+    nop ; ldtmu.rf22                                                # s24 36 load partial_part3
+    add.ifa tmua, rf18, rf43 ; add rf22, rf36, rf22 ; thrsw         # s24 36 store partial | s24 36 add
     shl rf34, rf34, 2                                               # s23 36 load partial
-    nop ; ldtmu.rf21                                                # s24 36 load partial_part3
-    add.ifa tmua, rf16, rf23 ; add rf21, rf29, rf21 ; thrsw         # s24 36 store partial | s24 36 add
-    tmuwt - ; add rf31, rf31, rf34                                  # s23 36 load partial
-    shl rf37, rf6, 4 ; add tmua, rf28, rf37                         # s26 39 table | s25 36 load partial_part4
-    min tmud, rf24, rf14 ; add rf31, rf31, rf32 ; ldtmu.rf24        # s24 36 store partial | s25 36 load partial | s24 36 load partial
-    add.ifa tmua, rf16, rf38 ; add rf21, rf21, rf24 ; thrsw         # s24 36 store partial | s24 36 add
-    max rf21, rf21, rf15 ; ldunifrf.rf24                            # s24 36 clip | s1 26 stage | uniform 0x00000012
-    tmuwt - ; umul24 rf24, rf0, rf24 ; ldunifrf.rf38                # s1 26 stage | s26 39 store cost_part | uniform 0x00000898
-    min tmud, rf20, rf14 ; ldtmu.rf20                               # s24 36 store partial | s24 36 load partial_part3
-    nop ; add.ifa tmua, rf16, rf44 ; thrsw                          # s24 36 store partial
-    nop ; add tmua, rf28, rf40 ; ldtmu.rf40                         # s25 36 load partial_part4 | s24 36 load partial_part3
-    shr rf24, rf24, 8 ; add rf20, rf20, rf40                        # s1 26 stage | s24 36 add
-    min tmud, rf22, rf14 ; ldtmu.rf22                               # s24 36 store partial | s24 36 load partial_part3
-    add.ifa tmua, rf16, rf41 ; add rf20, rf20, rf22 ; thrsw         # s24 36 store partial | s24 36 add
-    add tmua, rf28, rf39 ; umul24 rf24, rf24, 15                    # s25 36 load partial_part4 | s1 26 stage
-    sub rf24, rf0, rf24 ; mov rf28, 1                               # s1 26 stage | s27 39 table
-    min tmud, rf26, rf14 ; add rf37, rf37, rf24 ; ldtmu.rf26        # s24 36 store partial | s26 39 table | s24 36 load partial_part3
-    add.ifa tmua, rf16, rf33 ; add rf20, rf20, rf26 ; thrsw         # s24 36 store partial | s24 36 add
-    shl rf37, rf37, 2                                               # s26 39 table
-    shl rf28, rf28, 4                                               # s27 39 table
-    min tmud, rf27, rf14 ; add rf28, rf28, rf24 ; ldtmu.rf27        # s24 36 store partial | s27 39 table | s24 36 load partial
-    add.ifa tmua, rf16, rf35 ; add rf20, rf20, rf27 ; thrsw         # s24 36 store partial | s24 36 add
-    max rf20, rf20, rf15 ; mov rf27, 2                              # s24 36 clip | s28 39 table
-    shl rf28, rf28, 2                                               # s27 39 table
-    min tmud, rf21, rf14 ; ldtmu.rf21                               # s24 36 store partial | s25 36 load partial_part4
-    nop ; add.ifa tmua, rf16, rf42 ; thrsw                          # s24 36 store partial
-    nop ; ldtmu.rf42                                                # s25 36 load partial_part4
-    shl rf27, rf27, 4 ; add rf21, rf21, rf42                        # s28 39 table | s25 36 add
-    min tmud, rf20, rf14 ; add rf27, rf27, rf24 ; ldtmu.rf20        # s24 36 store partial | s28 39 table | s25 36 load partial_part4
-    mov.ifa tmua, rf30 ; add rf20, rf21, rf20 ; thrsw               # s24 36 store partial | s25 36 add
-    tmuwt - ; mov rf21, 3                                           # s25 36 load partial | s29 39 table
-    shl rf27, rf27, 2 ; mov tmua, rf31                              # s28 39 table | s25 36 load partial
-    nop ; thrsw ; ldtmu.rf30                                        # s25 36 load partial_part4
-    shl rf21, rf21, 4 ; add rf20, rf20, rf30                        # s29 39 table | s25 36 add
-    add rf21, rf21, rf24 ; mov rf30, 4                              # s29 39 table | s30 39 table
-    nop ; ldtmu.rf42                                                # s25 36 load partial
-    shl rf21, rf21, 2 ; add rf20, rf20, rf42                        # s29 39 table | s25 36 add
-    max rf20, rf20, rf15 ; mov rf42, 5                              # s25 36 clip | s31 39 table
-    min tmud, rf20, rf14 ; ldunifrf.rf20                            # s25 36 store partial | s6 26 store partial | uniform 0x0000012c
-    shl rf30, rf30, 4 ; mov.ifb tmua, rf31                          # s30 39 table | s25 36 store partial
-    tmuwt - ; add rf30, rf30, rf24 ; ldunifrf.rf31                  # s26 38 p | s30 39 table | s27 39 store cost_part | uniform 0x000008d4
-    nop ; mov tmua, rf5 ; thrsw ; ldunifrf.rf35                     # s26 38 p | s28 39 store cost_part | uniform 0x00000910
-    shl rf30, rf30, 2 ; add tmua, rf17, rf37                        # s30 39 table | s26 39 table
-    shl rf42, rf42, 4 ; mov tmua, rf7                               # s31 39 table | s27 38 p
-    add tmua, rf17, rf28 ; add rf42, rf42, rf24 ; thrsw ; ldtmu.rf28 # s27 39 table | s31 39 table | s26 38 p
-    shl rf42, rf42, 2 ; mov tmua, rf8                               # s31 39 table | s28 38 p
-    shl rf27, rf18, 4 ; add tmua, rf17, rf27                        # s33 39 table | s28 39 table
-    mov tmua, rf9 ; smul24 rf28, rf28, rf28 ; thrsw ; ldtmu.rf37    # s29 38 p | s26 39 mul | s26 39 table
-    add tmua, rf17, rf21 ; mov rf21, 6                              # s29 39 table | s32 39 table
-    shl rf21, rf21, 4 ; mov tmua, rf10                              # s32 39 table | s30 38 p
-    add tmua, rf17, rf30 ; add rf30, rf21, rf24 ; thrsw ; ldtmu.rf21 # s30 39 table | s32 39 table | s27 38 p
-    shl rf20, rf30, 2 ; add tmua, rf5, rf20                         # s32 39 table | s31 38 p
-    add rf24, rf27, rf24 ; smul24 rf21, rf21, rf21 ; ldunifrf.rf27  # s33 39 table | s27 39 mul | s7 26 store partial | uniform 0x00000168
-    nop ; thrsw ; ldtmu.rf30                                        # s27 39 table
-    shl rf24, rf24, 2 ; add tmua, rf17, rf42                        # s33 39 table | s31 39 table
-    nop ; ldunifrf.rf42                                             # s29 39 store cost_part | uniform 0x0000094c
-    nop ; thrsw ; ldtmu.rf26                                        # s28 38 p
-    add tmua, rf5, rf27 ; smul24 rf26, rf26, rf26 ; ldunifrf.rf27   # s32 38 p | s28 39 mul | s30 39 store cost_part | uniform 0x00000988
-    nop ; ldunifrf.rf33                                             # s8 26 store partial | uniform 0x000001a4
-    nop ; thrsw ; ldtmu.rf39                                        # s28 39 table
-    nop ; add tmua, rf17, rf20 ; ldunifrf.rf20                      # s32 39 table | s31 39 store cost_part | uniform 0x000009c4
-    nop ; ldunifrf.rf22                                             # s32 39 store cost_part | uniform 0x00000a00
-    nop ; thrsw ; ldtmu.rf41                                        # s29 38 p
-    add tmua, rf5, rf33 ; smul24 rf33, rf41, rf41 ; ldunifrf.rf41   # s33 38 p | s29 39 mul | s33 39 store cost_part | uniform 0x00000a3c
-    nop ; ldunifrf.rf40                                             # s26 39 store cost_part | uniform 0x00000898
-    nop ; thrsw ; ldtmu.rf44                                        # s29 39 table
-    nop ; add tmua, rf17, rf24                                      # s33 39 table
+    tmuwt - ; ldunifrf.rf36                                         # s16 36 store partial_part4 | uniform 0x000007f4
+    min tmud, rf27, rf16 ; add rf32, rf32, rf34 ; ldtmu.rf27        # s24 36 store partial | s23 36 load partial | s24 36 load partial
+    add.ifa tmua, rf18, rf35 ; add rf22, rf22, rf27 ; thrsw         # s24 36 store partial | s24 36 add
+    max rf22, rf22, rf17 ; add tmua, rf42, rf38 ; ldunifrf.rf38     # s24 36 clip | s25 36 load partial_part4 | s8 26 store partial | uniform 0x000001a4
+    tmuwt - ; add rf32, rf32, rf38 ; ldunifrf.rf38                  # s25 36 load partial | s1 26 stage | uniform 0x00000012
+    min tmud, rf23, rf16 ; umul24 rf38, rf0, rf38 ; ldtmu.rf23      # s24 36 store partial | s1 26 stage | s24 36 load partial_part3
+    nop ; add.ifa tmua, rf18, rf46 ; thrsw                          # s24 36 store partial
+    nop ; add tmua, rf42, rf39 ; ldtmu.rf39                         # s25 36 load partial_part4 | s24 36 load partial_part3
+    shr rf38, rf38, 8 ; add rf23, rf23, rf39                        # s1 26 stage | s24 36 add
+    min tmud, rf29, rf16 ; ldtmu.rf29                               # s24 36 store partial | s24 36 load partial_part3
+    add.ifa tmua, rf18, rf31 ; add rf23, rf23, rf29 ; thrsw         # s24 36 store partial | s24 36 add
+    shl rf36, rf8, 4 ; add tmua, rf42, rf36                         # s26 39 table | s25 36 load partial_part4
+    nop ; umul24 rf38, rf38, 15                                     # s1 26 stage
+    min tmud, rf25, rf16 ; sub rf38, rf0, rf38 ; ldtmu.rf25         # s24 36 store partial | s1 26 stage | s24 36 load partial_part3
+    add.ifa tmua, rf18, rf28 ; add rf23, rf23, rf25 ; thrsw         # s24 36 store partial | s24 36 add
+    add rf36, rf36, rf38 ; mov rf25, 1                              # s26 39 table | s27 39 table
+    shl rf36, rf36, 2                                               # s26 39 table
+    min tmud, rf26, rf16 ; ldtmu.rf26                               # s24 36 store partial | s24 36 load partial
+    add.ifa tmua, rf18, rf48 ; add rf23, rf23, rf26 ; thrsw         # s24 36 store partial | s24 36 add
+    max rf23, rf23, rf17 ; mov rf26, 2                              # s24 36 clip | s28 39 table
+    shl rf25, rf25, 4                                               # s27 39 table
+    min tmud, rf22, rf16 ; add rf25, rf25, rf38 ; ldtmu.rf22        # s24 36 store partial | s27 39 table | s25 36 load partial_part4
+    nop ; add.ifa tmua, rf18, rf33 ; thrsw                          # s24 36 store partial
+    nop ; ldtmu.rf33                                                # s25 36 load partial_part4
+    shl rf25, rf25, 2 ; add rf22, rf22, rf33                        # s27 39 table | s25 36 add
+    min tmud, rf23, rf16 ; ldtmu.rf23                               # s24 36 store partial | s25 36 load partial_part4
+    mov.ifa tmua, rf40 ; add rf22, rf22, rf23 ; thrsw               # s24 36 store partial | s25 36 add
+    tmuwt - ; mov rf23, 3                                           # s25 36 load partial | s29 39 table
+    shl rf26, rf26, 4 ; mov tmua, rf32                              # s28 39 table | s25 36 load partial
+    nop ; add rf40, rf26, rf38 ; thrsw ; ldtmu.rf26                 # s28 39 table | s25 36 load partial_part4
+    shl rf26, rf40, 2 ; add rf22, rf22, rf26                        # s28 39 table | s25 36 add
+    shl rf23, rf23, 4                                               # s29 39 table
+    nop ; add rf40, rf23, rf38 ; ldtmu.rf23                         # s29 39 table | s25 36 load partial
+    shl rf23, rf40, 2 ; add rf22, rf22, rf23                        # s29 39 table | s25 36 add
+    max rf22, rf22, rf17 ; mov rf40, 4                              # s25 36 clip | s30 39 table
+    min tmud, rf22, rf16 ; mov rf22, 5                              # s25 36 store partial | s31 39 table
+    shl rf32, rf40, 4 ; mov.ifb tmua, rf32                          # s30 39 table | s25 36 store partial
+    tmuwt - ; add rf32, rf32, rf38 ; ldunifrf.rf40                  # s26 38 p | s30 39 table | s26 39 store cost_part | uniform 0x00000898
+    nop ; mov tmua, rf7 ; thrsw ; ldunifrf.rf33                     # s26 38 p | s6 26 store partial | uniform 0x0000012c
+    shl rf32, rf32, 2 ; add tmua, rf19, rf36                        # s30 39 table | s26 39 table
+    shl rf22, rf22, 4 ; mov tmua, rf9                               # s31 39 table | s27 38 p
+    add tmua, rf19, rf25 ; add rf25, rf22, rf38 ; thrsw ; ldtmu.rf22 # s27 39 table | s31 39 table | s26 38 p
+    shl rf25, rf25, 2 ; mov tmua, rf10                              # s31 39 table | s28 38 p
+    shl rf26, rf20, 4 ; add tmua, rf19, rf26                        # s33 39 table | s28 39 table
+    mov tmua, rf11 ; smul24 rf22, rf22, rf22 ; thrsw ; ldtmu.rf36   # s29 38 p | s26 39 mul | s26 39 table
+    add tmua, rf19, rf23 ; add rf23, rf26, rf38 ; ldunifrf.rf26     # s29 39 table | s33 39 table | s27 39 store cost_part | uniform 0x000008d4
+    shl rf23, rf23, 2 ; mov tmua, rf12                              # s33 39 table | s30 38 p
+    nop ; add tmua, rf19, rf32 ; thrsw ; ldtmu.rf32                 # s30 39 table | s27 38 p
+    add tmua, rf7, rf33 ; smul24 rf32, rf32, rf32 ; ldunifrf.rf33   # s31 38 p | s27 39 mul | s28 39 store cost_part | uniform 0x00000910
+    nop ; mov rf48, 6                                               # s32 39 table
+    nop ; thrsw ; ldtmu.rf28                                        # s27 39 table
+    shl rf25, rf48, 4 ; add tmua, rf19, rf25                        # s32 39 table | s31 39 table
+    nop ; add rf25, rf25, rf38 ; ldunifrf.rf38                      # s32 39 table | s7 26 store partial | uniform 0x00000168
+    nop ; thrsw ; ldtmu.rf48                                        # s28 38 p
+    shl rf48, rf25, 2 ; smul24 rf25, rf48, rf48                     # s32 39 table | s28 39 mul
+    nop ; add tmua, rf7, rf38 ; ldunifrf.rf38                       # s32 38 p | s29 39 store cost_part | uniform 0x0000094c
+    nop ; thrsw ; ldtmu.rf42                                        # s28 39 table
+    nop ; add tmua, rf19, rf48 ; ldunifrf.rf48                      # s32 39 table | s30 39 store cost_part | uniform 0x00000988
+    nop ; ldunifrf.rf29                                             # s8 26 store partial | uniform 0x000001a4
+    nop ; thrsw ; ldtmu.rf31                                        # s29 38 p
+    add tmua, rf7, rf29 ; smul24 rf29, rf31, rf31 ; ldunifrf.rf31   # s33 38 p | s29 39 mul | s31 39 store cost_part | uniform 0x000009c4
+    nop ; ldunifrf.rf39                                             # s32 39 store cost_part | uniform 0x00000a00
+    nop ; thrsw ; ldtmu.rf46                                        # s29 39 table
     nop
-    nop ; thrsw ; ldtmu.rf24                                        # s30 38 p
-    nop ; smul24 rf24, rf24, rf24                                   # s30 39 mul
     nop
-    sub.pushc -, rf0, 15 ; smul24 tmud, rf28, rf37                  # s26 39 store cost_part
-    nop ; add.ifa tmua, rf5, rf38 ; thrsw                           # s26 39 store cost_part
-    nop ; ldtmu.rf38                                                # s30 39 table
-    nop ; ldunifrf.rf28                                             # s34 39 load cost_part | uniform 0x0000089c
-    nop ; smul24 tmud, rf21, rf30 ; ldtmu.rf21                      # s27 39 store cost_part | s31 38 p
-    add.ifa tmua, rf5, rf31 ; smul24 rf21, rf21, rf21 ; thrsw       # s27 39 store cost_part | s31 39 mul
-    nop ; ldunifrf.rf31                                             # s34 39 load cost_part | uniform 0x000008a0
-    nop ; ldunifrf.rf30                                             # s34 39 load cost_part | uniform 0x000008a4
-    nop ; smul24 tmud, rf26, rf39 ; ldtmu.rf26                      # s28 39 store cost_part | s31 39 table
-    nop ; add.ifa tmua, rf5, rf35 ; thrsw                           # s28 39 store cost_part
-    nop ; ldunifrf.rf35                                             # s34 39 load cost_part | uniform 0x000008a8
-    nop ; ldunifrf.rf39                                             # s34 39 load cost_part | uniform 0x000008ac
-    nop ; smul24 tmud, rf33, rf44 ; ldtmu.rf33                      # s29 39 store cost_part | s32 38 p
-    add.ifa tmua, rf5, rf42 ; smul24 rf33, rf33, rf33 ; thrsw       # s29 39 store cost_part | s32 39 mul
-    nop ; ldunifrf.rf42                                             # s34 39 load cost_part | uniform 0x000008b0
-    nop ; ldunifrf.rf44                                             # s34 39 load cost_part | uniform 0x000008b4
-    nop ; smul24 tmud, rf24, rf38 ; ldtmu.rf24                      # s30 39 store cost_part | s32 39 table
-    nop ; add.ifa tmua, rf5, rf27 ; thrsw                           # s30 39 store cost_part
-    nop ; ldunifrf.rf27                                             # s34 39 load cost_part | uniform 0x000008b8
-    nop ; ldunifrf.rf38                                             # s34 39 load cost_part | uniform 0x000008bc
-    nop ; smul24 tmud, rf21, rf26 ; ldtmu.rf21                      # s31 39 store cost_part | s33 38 p
-    add.ifa tmua, rf5, rf20 ; smul24 rf20, rf21, rf21 ; thrsw       # s31 39 store cost_part | s33 39 mul
-    nop ; ldunifrf.rf21                                             # s34 39 load cost_part | uniform 0x000008c0
-    nop ; ldunifrf.rf26                                             # s34 39 load cost_part | uniform 0x000008c4
-    nop ; smul24 tmud, rf33, rf24 ; ldtmu.rf24                      # s32 39 store cost_part | s33 39 table
-    nop ; add.ifa tmua, rf5, rf22                                   # s32 39 store cost_part
-    nop ; smul24 tmud, rf20, rf24 ; ldunifrf.rf20                   # s33 39 store cost_part | s34 39 load cost_part | uniform 0x000008c8
-    nop ; add.ifa tmua, rf5, rf41                                   # s33 39 store cost_part
-    tmuwt - ; ldunifrf.rf41                                         # s34 39 load cost_part | uniform 0x000008cc
-    nop ; add tmua, rf16, rf40 ; ldunifrf.rf40                      # s34 39 load cost_part | uniform 0x000008d0
-    nop ; add tmua, rf16, rf28 ; thrsw ; ldunifrf.rf28              # s34 39 load cost_part | s27 39 store cost_part | uniform 0x000008d4
-    nop ; add tmua, rf16, rf31 ; ldunifrf.rf31                      # s34 39 load cost_part | uniform 0x000008d8
-    nop ; add tmua, rf16, rf30 ; ldunifrf.rf30                      # s34 39 load cost_part | uniform 0x000008dc
-    nop ; add tmua, rf16, rf35 ; thrsw ; ldunifrf.rf35              # s34 39 load cost_part | uniform 0x000008e0
-    nop ; add tmua, rf16, rf39 ; ldunifrf.rf39                      # s34 39 load cost_part | uniform 0x000008e4
-    nop ; add tmua, rf16, rf42 ; ldunifrf.rf42                      # s34 39 load cost_part | uniform 0x000008e8
-    nop ; add tmua, rf16, rf44 ; thrsw ; ldunifrf.rf44              # s34 39 load cost_part | uniform 0x000008ec
-    nop ; ldunifrf.rf24                                             # s34 39 load cost_part | uniform 0x000008f0
-    nop ; ldunifrf.rf22                                             # s34 39 load cost_part | uniform 0x000008f4
-    nop ; thrsw ; ldtmu.rf33                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf27 ; ldunifrf.rf27                      # s34 39 load cost_part | uniform 0x000008f8
-    nop ; ldtmu.rf37                                                # s34 39 load cost_part
-    add tmua, rf16, rf38 ; add rf33, rf33, rf37 ; thrsw ; ldtmu.rf37 # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf21 ; add rf21, rf33, rf37 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x000008fc
-    nop ; ldunifrf.rf37                                             # s34 39 load cost_part | uniform 0x00000900
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf26 ; add rf21, rf21, rf38 ; ldtmu.rf26        # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf20 ; add rf20, rf21, rf26 ; ldunifrf.rf21     # s34 39 load cost_part | s34 39 add | uniform 0x00000904
-    nop ; thrsw ; ldunifrf.rf26                                     # s34 39 load cost_part | uniform 0x00000908
-    nop ; ldtmu.rf38                                                # s34 39 load cost_part
-    add tmua, rf16, rf41 ; add rf20, rf20, rf38 ; ldtmu.rf38        # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf40 ; add rf20, rf20, rf38 ; thrsw ; ldunifrf.rf38 # s34 39 load cost_part | s34 39 add | uniform 0x0000090c
+    nop ; thrsw ; ldtmu.rf27                                        # s30 38 p
+    nop ; smul24 rf27, rf27, rf27                                   # s30 39 mul
+    nop
+    sub.pushc -, rf0, 15 ; smul24 tmud, rf22, rf36                  # s26 39 store cost_part
+    nop ; add.ifa tmua, rf7, rf40 ; thrsw                           # s26 39 store cost_part
+    nop ; add tmua, rf19, rf23 ; ldtmu.rf23                         # s33 39 table | s30 39 table
+    nop ; ldunifrf.rf40                                             # s33 39 store cost_part | uniform 0x00000a3c
+    nop ; smul24 tmud, rf32, rf28 ; ldtmu.rf28                      # s27 39 store cost_part | s31 38 p
+    add.ifa tmua, rf7, rf26 ; smul24 rf26, rf28, rf28 ; thrsw       # s27 39 store cost_part | s31 39 mul
+    nop ; ldunifrf.rf28                                             # s26 39 store cost_part | uniform 0x00000898
+    nop ; ldunifrf.rf32                                             # s34 39 load cost_part | uniform 0x0000089c
+    nop ; smul24 tmud, rf25, rf42 ; ldtmu.rf25                      # s28 39 store cost_part | s31 39 table
+    nop ; add.ifa tmua, rf7, rf33 ; thrsw                           # s28 39 store cost_part
+    nop ; ldunifrf.rf33                                             # s34 39 load cost_part | uniform 0x000008a0
+    nop ; ldunifrf.rf42                                             # s34 39 load cost_part | uniform 0x000008a4
+    nop ; smul24 tmud, rf29, rf46 ; ldtmu.rf29                      # s29 39 store cost_part | s32 38 p
+    add.ifa tmua, rf7, rf38 ; smul24 rf29, rf29, rf29 ; thrsw       # s29 39 store cost_part | s32 39 mul
+    nop ; ldunifrf.rf38                                             # s34 39 load cost_part | uniform 0x000008a8
+    nop ; ldunifrf.rf46                                             # s34 39 load cost_part | uniform 0x000008ac
+    nop ; smul24 tmud, rf27, rf23 ; ldtmu.rf23                      # s30 39 store cost_part | s32 39 table
+    nop ; add.ifa tmua, rf7, rf48 ; thrsw                           # s30 39 store cost_part
+    nop ; ldunifrf.rf48                                             # s34 39 load cost_part | uniform 0x000008b0
+    nop ; ldunifrf.rf27                                             # s34 39 load cost_part | uniform 0x000008b4
+    nop ; smul24 tmud, rf26, rf25 ; ldtmu.rf25                      # s31 39 store cost_part | s33 38 p
+    add.ifa tmua, rf7, rf31 ; smul24 rf25, rf25, rf25 ; thrsw       # s31 39 store cost_part | s33 39 mul
+    nop ; ldunifrf.rf31                                             # s34 39 load cost_part | uniform 0x000008b8
+    nop ; ldunifrf.rf26                                             # s34 39 load cost_part | uniform 0x000008bc
+    nop ; smul24 tmud, rf29, rf23 ; ldtmu.rf23                      # s32 39 store cost_part | s33 39 table
+    nop ; add.ifa tmua, rf7, rf39                                   # s32 39 store cost_part
+    nop ; smul24 tmud, rf25, rf23 ; ldunifrf.rf23                   # s33 39 store cost_part | s34 39 load cost_part | uniform 0x000008c0
+    nop ; add.ifa tmua, rf7, rf40                                   # s33 39 store cost_part
+    tmuwt - ; ldunifrf.rf40                                         # s34 39 load cost_part | uniform 0x000008c4
+    nop ; add tmua, rf18, rf28 ; ldunifrf.rf28                      # s34 39 load cost_part | uniform 0x000008c8
+    nop ; add tmua, rf18, rf32 ; thrsw ; ldunifrf.rf32              # s34 39 load cost_part | uniform 0x000008cc
+    nop ; add tmua, rf18, rf33 ; ldunifrf.rf33                      # s34 39 load cost_part | uniform 0x000008d0
+    nop ; add tmua, rf18, rf42 ; ldunifrf.rf42                      # s34 39 load cost_part | s27 39 store cost_part | uniform 0x000008d4
+    nop ; add tmua, rf18, rf38 ; thrsw ; ldunifrf.rf38              # s34 39 load cost_part | uniform 0x000008d8
+    nop ; add tmua, rf18, rf46 ; ldunifrf.rf46                      # s34 39 load cost_part | uniform 0x000008dc
+    nop ; add tmua, rf18, rf48 ; ldunifrf.rf48                      # s34 39 load cost_part | uniform 0x000008e0
+    nop ; add tmua, rf18, rf27 ; thrsw ; ldunifrf.rf27              # s34 39 load cost_part | uniform 0x000008e4
+    nop ; ldunifrf.rf25                                             # s34 39 load cost_part | uniform 0x000008e8
+    nop ; ldunifrf.rf39                                             # s34 39 load cost_part | uniform 0x000008ec
+    nop ; thrsw ; ldunifrf.rf29                                     # s34 39 load cost_part | uniform 0x000008f0
+    nop ; ldtmu.rf22                                                # s34 39 load cost_part
+    nop ; add tmua, rf18, rf31 ; ldtmu.rf31                         # s34 39 load cost_part
+    add tmua, rf18, rf26 ; add rf22, rf22, rf31 ; thrsw ; ldtmu.rf26 # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf23 ; add rf22, rf22, rf26 ; ldunifrf.rf23     # s34 39 load cost_part | s34 39 add | uniform 0x000008f4
+    nop ; ldunifrf.rf26                                             # s34 39 load cost_part | uniform 0x000008f8
+    nop ; thrsw ; ldtmu.rf31                                        # s34 39 load cost_part
+    add tmua, rf18, rf40 ; add rf22, rf22, rf31 ; ldtmu.rf31        # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf28 ; add rf22, rf22, rf31 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x000008fc
+    nop ; thrsw ; ldunifrf.rf31                                     # s34 39 load cost_part | uniform 0x00000900
+    nop ; ldtmu.rf40                                                # s34 39 load cost_part
+    add tmua, rf18, rf32 ; add rf22, rf22, rf40 ; ldtmu.rf32        # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf33 ; add rf22, rf22, rf32 ; thrsw ; ldunifrf.rf32 # s34 39 load cost_part | s34 39 add | uniform 0x00000904
+    nop ; ldunifrf.rf33                                             # s34 39 load cost_part | uniform 0x00000908
+    nop ; ldtmu.rf40                                                # s34 39 load cost_part
+    add tmua, rf18, rf42 ; add rf22, rf22, rf40 ; thrsw ; ldtmu.rf40 # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf38 ; add rf22, rf22, rf40 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x0000090c
     nop ; ldunifrf.rf40                                             # s28 39 store cost_part | uniform 0x00000910
-    nop ; ldtmu.rf41                                                # s34 39 load cost_part
-    add tmua, rf16, rf28 ; add rf20, rf20, rf41 ; thrsw ; ldtmu.rf28 # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf31 ; add rf20, rf20, rf28 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x00000914
-    nop ; ldunifrf.rf31                                             # s34 39 load cost_part | uniform 0x00000918
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf30 ; add rf20, rf20, rf41 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | uniform 0x0000091c
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf35 ; add rf20, rf20, rf41 ; ldunifrf.rf35     # s34 39 load cost_part | s34 39 add | uniform 0x00000920
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf39 ; add rf20, rf20, rf41 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x00000924
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf42 ; add rf20, rf20, rf41 ; ldunifrf.rf41     # s34 39 load cost_part | s34 39 add | uniform 0x00000928
-    nop
     nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf44 ; add rf20, rf20, rf42 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x0000092c
+    add tmua, rf18, rf46 ; add rf22, rf22, rf42 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x00000914
     nop
-    nop ; thrsw ; ldtmu.rf44                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf24 ; ldunifrf.rf24                      # s34 39 load cost_part | uniform 0x00000930
-    nop ; ldtmu.rf32                                                # s34 39 load cost_part
-    nop ; add tmua, rf16, rf22 ; thrsw ; ldtmu.rf22                 # s34 39 load cost_part
-    add tmua, rf16, rf27 ; add rf22, rf32, rf22 ; ldtmu.rf27        # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf33 ; add rf22, rf22, rf27 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x00000934
-    nop ; thrsw ; ldunifrf.rf33                                     # s34 39 load cost_part | uniform 0x00000938
-    nop ; ldtmu.rf32                                                # s34 39 load cost_part
-    add tmua, rf16, rf37 ; add rf22, rf22, rf32 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x0000093c
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf21 ; add rf21, rf22, rf37 ; ldunifrf.rf22     # s34 39 load cost_part | s34 39 add | uniform 0x00000940
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf48 ; add rf22, rf22, rf46 ; ldunifrf.rf46     # s34 39 load cost_part | s34 39 add | uniform 0x00000918
     nop
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf26 ; add rf21, rf21, rf37 ; ldunifrf.rf26     # s34 39 load cost_part | s34 39 add | uniform 0x00000944
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf27 ; add rf22, rf22, rf48 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x0000091c
     nop
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf38 ; add rf21, rf21, rf37 ; ldunifrf.rf37     # s34 39 load cost_part | s34 39 add | uniform 0x00000948
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf25 ; add rf22, rf22, rf48 ; ldunifrf.rf25     # s34 39 load cost_part | s34 39 add | uniform 0x00000920
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf39 ; add rf22, rf22, rf48 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x00000924
+    nop ; ldunifrf.rf48                                             # s34 39 load cost_part | uniform 0x00000928
+    nop ; thrsw ; ldtmu.rf36                                        # s34 39 load cost_part
+    nop ; add tmua, rf18, rf29 ; ldtmu.rf29                         # s34 39 load cost_part
+    nop ; add tmua, rf18, rf23 ; ldtmu.rf23                         # s34 39 load cost_part
+    add tmua, rf18, rf26 ; add rf23, rf29, rf23 ; thrsw ; ldtmu.rf26 # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf28 ; add rf23, rf23, rf26 ; ldunifrf.rf26     # s34 39 load cost_part | s34 39 add | uniform 0x0000092c
+    nop ; ldunifrf.rf28                                             # s34 39 load cost_part | uniform 0x00000930
+    nop ; thrsw ; ldtmu.rf29                                        # s34 39 load cost_part
+    add tmua, rf18, rf31 ; add rf23, rf23, rf29 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x00000934
+    nop
+    nop ; thrsw ; ldtmu.rf31                                        # s34 39 load cost_part
+    add tmua, rf18, rf32 ; add rf23, rf23, rf31 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x00000938
+    nop
+    nop ; thrsw ; ldtmu.rf32                                        # s34 39 load cost_part
+    add tmua, rf18, rf33 ; add rf23, rf23, rf32 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x0000093c
+    nop
+    nop ; thrsw ; ldtmu.rf33                                        # s34 39 load cost_part
+    add tmua, rf18, rf38 ; add rf23, rf23, rf33 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x00000940
     nop
     nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf40 ; add rf21, rf21, rf38 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | s29 39 store cost_part | uniform 0x0000094c
+    add tmua, rf18, rf40 ; add rf23, rf23, rf38 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000944
     nop
     nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    add tmua, rf16, rf28 ; add rf21, rf21, rf40 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x00000950
-    nop
-    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    add tmua, rf16, rf31 ; add rf21, rf21, rf40 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x00000954
-    nop
-    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    add tmua, rf16, rf30 ; add rf21, rf21, rf40 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | uniform 0x00000958
-    nop
-    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    add tmua, rf16, rf35 ; add rf21, rf21, rf40 ; ldunifrf.rf35     # s34 39 load cost_part | s34 39 add | uniform 0x0000095c
-    nop
-    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    add tmua, rf16, rf39 ; add rf21, rf21, rf40 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x00000960
-    nop
-    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    add tmua, rf16, rf41 ; add rf21, rf21, rf40 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x00000964
-    nop ; ldunifrf.rf41                                             # s34 39 load cost_part | uniform 0x00000968
-    nop ; thrsw ; ldtmu.rf34                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf42 ; ldtmu.rf42                         # s34 39 load cost_part
-    nop ; add tmua, rf16, rf24 ; ldtmu.rf24                         # s34 39 load cost_part
-    add tmua, rf16, rf27 ; add rf24, rf42, rf24 ; thrsw ; ldtmu.rf27 # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf33 ; add rf24, rf24, rf27 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x0000096c
-    nop ; ldunifrf.rf33                                             # s34 39 load cost_part | uniform 0x00000970
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf32 ; add rf24, rf24, rf42 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000974
+    add tmua, rf18, rf42 ; add rf23, rf23, rf40 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x00000948
     nop
     nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf22 ; add rf22, rf24, rf42 ; ldunifrf.rf24     # s34 39 load cost_part | s34 39 add | uniform 0x00000978
+    add tmua, rf18, rf46 ; add rf23, rf23, rf42 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | s29 39 store cost_part | uniform 0x0000094c
+    nop ; ldunifrf.rf46                                             # s34 39 load cost_part | uniform 0x00000950
+    nop ; thrsw ; ldtmu.rf35                                        # s34 39 load cost_part
+    add tmua, rf18, rf27 ; add rf23, rf23, rf35                     # s34 39 load cost_part | s34 39 add
     nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf26 ; add rf22, rf22, rf42 ; ldunifrf.rf26     # s34 39 load cost_part | s34 39 add | uniform 0x0000097c
+    nop ; thrsw ; ldtmu.rf27                                        # s34 39 load cost_part
+    add tmua, rf18, rf25 ; add rf23, rf23, rf27 ; ldunifrf.rf25     # s34 39 load cost_part | s34 39 add | uniform 0x00000954
     nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf37 ; add rf22, rf22, rf42 ; ldunifrf.rf37     # s34 39 load cost_part | s34 39 add | uniform 0x00000980
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf38 ; add rf22, rf22, rf42 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000984
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf28 ; add rf22, rf22, rf42 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | s30 39 store cost_part | uniform 0x00000988
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf31 ; add rf22, rf22, rf42 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x0000098c
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf30 ; add rf22, rf22, rf42 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | uniform 0x00000990
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf35 ; add rf22, rf22, rf42 ; ldunifrf.rf35     # s34 39 load cost_part | s34 39 add | uniform 0x00000994
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf39 ; add rf22, rf22, rf42 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x00000998
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf40 ; add rf22, rf22, rf42 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x0000099c
-    nop ; ldunifrf.rf42                                             # s34 39 load cost_part | uniform 0x000009a0
-    nop ; thrsw ; ldtmu.rf23                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf41 ; ldtmu.rf41                         # s34 39 load cost_part
-    nop ; add tmua, rf16, rf27 ; ldtmu.rf27                         # s34 39 load cost_part
-    add tmua, rf16, rf33 ; add rf27, rf41, rf27 ; thrsw ; ldtmu.rf33 # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf32 ; add rf27, rf27, rf33 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x000009a4
-    nop ; ldunifrf.rf33                                             # s34 39 load cost_part | uniform 0x000009a8
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf24 ; add rf24, rf27, rf41 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x000009ac
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf26 ; add rf24, rf24, rf41 ; ldunifrf.rf26     # s34 39 load cost_part | s34 39 add | uniform 0x000009b0
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf37 ; add rf24, rf24, rf41 ; ldunifrf.rf37     # s34 39 load cost_part | s34 39 add | uniform 0x000009b4
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf38 ; add rf24, rf24, rf41 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x000009b8
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf28 ; add rf24, rf24, rf41 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x000009bc
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf31 ; add rf24, rf24, rf41 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x000009c0
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf30 ; add rf24, rf24, rf41 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | s31 39 store cost_part | uniform 0x000009c4
-    nop ; ldunifrf.rf41                                             # s34 39 load cost_part | uniform 0x000009c8
-    nop ; thrsw ; ldtmu.rf29                                        # s34 39 load cost_part
-    add tmua, rf16, rf35 ; add rf24, rf24, rf29                     # s34 39 load cost_part | s34 39 add
-    nop
-    nop ; thrsw ; ldtmu.rf29                                        # s34 39 load cost_part
-    add tmua, rf16, rf39 ; add rf24, rf24, rf29 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x000009cc
+    nop ; thrsw ; ldtmu.rf27                                        # s34 39 load cost_part
+    add tmua, rf18, rf39 ; add rf23, rf23, rf27 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x00000958
     nop
     nop ; thrsw ; ldtmu.rf39                                        # s34 39 load cost_part
-    add tmua, rf16, rf40 ; add rf24, rf24, rf39 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x000009d0
+    add tmua, rf18, rf48 ; add rf23, rf23, rf39 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x0000095c
+    nop ; ldunifrf.rf48                                             # s34 39 load cost_part | uniform 0x00000960
+    nop ; thrsw ; ldtmu.rf35                                        # s34 39 load cost_part
+    nop ; add tmua, rf18, rf26 ; ldtmu.rf26                         # s34 39 load cost_part
+    nop ; add tmua, rf18, rf28 ; ldtmu.rf28                         # s34 39 load cost_part
+    add tmua, rf18, rf29 ; add rf26, rf26, rf28 ; thrsw ; ldtmu.rf28 # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf31 ; add rf26, rf26, rf28 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x00000964
+    nop ; ldunifrf.rf31                                             # s34 39 load cost_part | uniform 0x00000968
+    nop ; thrsw ; ldtmu.rf29                                        # s34 39 load cost_part
+    add tmua, rf18, rf32 ; add rf26, rf26, rf29 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x0000096c
+    nop
+    nop ; thrsw ; ldtmu.rf32                                        # s34 39 load cost_part
+    add tmua, rf18, rf33 ; add rf26, rf26, rf32 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000970
+    nop
+    nop ; thrsw ; ldtmu.rf33                                        # s34 39 load cost_part
+    add tmua, rf18, rf38 ; add rf26, rf26, rf33 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x00000974
+    nop
+    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
+    add tmua, rf18, rf40 ; add rf26, rf26, rf38 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000978
     nop
     nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    add tmua, rf16, rf42 ; add rf24, rf24, rf40 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x000009d4
-    nop ; ldunifrf.rf42                                             # s34 39 load cost_part | uniform 0x000009d8
-    nop ; thrsw ; ldtmu.rf35                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf32 ; ldtmu.rf32                         # s34 39 load cost_part
-    nop ; add tmua, rf16, rf33 ; ldtmu.rf33                         # s34 39 load cost_part
-    add tmua, rf16, rf27 ; add rf27, rf32, rf33 ; thrsw ; ldtmu.rf32 # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf26 ; add rf26, rf27, rf32 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x000009dc
-    nop ; ldunifrf.rf32                                             # s34 39 load cost_part | uniform 0x000009e0
-    nop ; thrsw ; ldtmu.rf33                                        # s34 39 load cost_part
-    add tmua, rf16, rf37 ; add rf26, rf26, rf33 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x000009e4
-    nop
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf38 ; add rf26, rf26, rf37 ; ldunifrf.rf37     # s34 39 load cost_part | s34 39 add | uniform 0x000009e8
-    nop
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf28 ; add rf26, rf26, rf38 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x000009ec
-    nop
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf31 ; add rf26, rf26, rf38 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x000009f0
-    nop
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf30 ; add rf26, rf26, rf38 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | uniform 0x000009f4
-    nop
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf41 ; add rf26, rf26, rf38 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x000009f8
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf29 ; add rf26, rf26, rf41 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x000009fc
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf39 ; add rf26, rf26, rf41 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | s32 39 store cost_part | uniform 0x00000a00
-    nop ; ldunifrf.rf41                                             # s34 39 load cost_part | uniform 0x00000a04
-    nop ; thrsw ; ldtmu.rf36                                        # s34 39 load cost_part
-    add tmua, rf16, rf40 ; add rf26, rf26, rf36                     # s34 39 load cost_part | s34 39 add
-    nop
-    nop ; thrsw ; ldtmu.rf36                                        # s34 39 load cost_part
-    add tmua, rf16, rf42 ; add rf26, rf26, rf36 ; ldunifrf.rf36     # s34 39 load cost_part | s34 39 add | uniform 0x00000a08
+    add tmua, rf18, rf42 ; add rf26, rf26, rf40 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x0000097c
     nop
     nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf27 ; add rf26, rf26, rf42 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x00000a0c
+    add tmua, rf18, rf46 ; add rf26, rf26, rf42 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x00000980
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf25 ; add rf25, rf26, rf46 ; ldunifrf.rf26     # s34 39 load cost_part | s34 39 add | uniform 0x00000984
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf27 ; add rf25, rf25, rf46 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | s30 39 store cost_part | uniform 0x00000988
+    nop ; ldunifrf.rf46                                             # s34 39 load cost_part | uniform 0x0000098c
+    nop ; thrsw ; ldtmu.rf34                                        # s34 39 load cost_part
+    add tmua, rf18, rf39 ; add rf25, rf25, rf34                     # s34 39 load cost_part | s34 39 add
+    nop
+    nop ; thrsw ; ldtmu.rf34                                        # s34 39 load cost_part
+    add tmua, rf18, rf48 ; add rf25, rf25, rf34 ; ldunifrf.rf34     # s34 39 load cost_part | s34 39 add | uniform 0x00000990
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf28 ; add rf25, rf25, rf48 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x00000994
+    nop ; ldunifrf.rf48                                             # s34 39 load cost_part | uniform 0x00000998
+    nop ; thrsw ; ldtmu.rf39                                        # s34 39 load cost_part
+    nop ; add tmua, rf18, rf31 ; ldtmu.rf31                         # s34 39 load cost_part
+    nop ; add tmua, rf18, rf29 ; ldtmu.rf29                         # s34 39 load cost_part
+    add tmua, rf18, rf32 ; add rf29, rf31, rf29 ; thrsw ; ldtmu.rf31 # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf33 ; add rf29, rf29, rf31 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x0000099c
+    nop ; ldunifrf.rf33                                             # s34 39 load cost_part | uniform 0x000009a0
+    nop ; thrsw ; ldtmu.rf32                                        # s34 39 load cost_part
+    add tmua, rf18, rf38 ; add rf29, rf29, rf32 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x000009a4
+    nop
+    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
+    add tmua, rf18, rf40 ; add rf29, rf29, rf38 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x000009a8
+    nop
+    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
+    add tmua, rf18, rf42 ; add rf29, rf29, rf40 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x000009ac
+    nop
+    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
+    add tmua, rf18, rf26 ; add rf26, rf29, rf42 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x000009b0
+    nop
+    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
+    add tmua, rf18, rf27 ; add rf26, rf26, rf42 ; ldunifrf.rf27     # s34 39 load cost_part | s34 39 add | uniform 0x000009b4
+    nop
+    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
+    add tmua, rf18, rf46 ; add rf26, rf26, rf42 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x000009b8
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf34 ; add rf26, rf26, rf46 ; ldunifrf.rf34     # s34 39 load cost_part | s34 39 add | uniform 0x000009bc
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf28 ; add rf26, rf26, rf46 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x000009c0
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf48 ; add rf26, rf26, rf46 ; ldunifrf.rf46     # s34 39 load cost_part | s34 39 add | s31 39 store cost_part | uniform 0x000009c4
+    nop ; ldunifrf.rf48                                             # s34 39 load cost_part | uniform 0x000009c8
+    nop ; thrsw ; ldtmu.rf43                                        # s34 39 load cost_part
+    add tmua, rf18, rf31 ; add rf26, rf26, rf43 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x000009cc
+    nop
+    nop ; thrsw ; ldtmu.rf43                                        # s34 39 load cost_part
+    add tmua, rf18, rf33 ; add rf26, rf26, rf43 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x000009d0
+    nop
+    nop ; thrsw ; ldtmu.rf43                                        # s34 39 load cost_part
+    nop ; add tmua, rf18, rf32 ; ldtmu.rf32                         # s34 39 load cost_part
+    nop ; add tmua, rf18, rf38 ; ldtmu.rf38                         # s34 39 load cost_part
+    add tmua, rf18, rf40 ; add rf32, rf32, rf38 ; thrsw ; ldtmu.rf38 # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf29 ; add rf29, rf32, rf38 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x000009d4
+    nop ; ldunifrf.rf38                                             # s34 39 load cost_part | uniform 0x000009d8
+    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
+    add tmua, rf18, rf27 ; add rf27, rf29, rf40 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x000009dc
+    nop
+    nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
+    add tmua, rf18, rf42 ; add rf27, rf27, rf40 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x000009e0
+    nop
+    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
+    add tmua, rf18, rf34 ; add rf27, rf27, rf42 ; ldunifrf.rf34     # s34 39 load cost_part | s34 39 add | uniform 0x000009e4
+    nop
+    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
+    add tmua, rf18, rf28 ; add rf27, rf27, rf42 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x000009e8
+    nop
+    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
+    add tmua, rf18, rf46 ; add rf27, rf27, rf42 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x000009ec
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf48 ; add rf27, rf27, rf46 ; ldunifrf.rf46     # s34 39 load cost_part | s34 39 add | uniform 0x000009f0
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf31 ; add rf27, rf27, rf48 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x000009f4
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf33 ; add rf27, rf27, rf48 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x000009f8
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf32 ; add rf27, rf27, rf48 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x000009fc
+    nop ; ldunifrf.rf48                                             # s32 39 store cost_part | uniform 0x00000a00
+    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
+    add tmua, rf18, rf38 ; add rf27, rf27, rf41 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000a04
+    nop
+    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
+    add tmua, rf18, rf29 ; add rf27, rf27, rf41 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x00000a08
+    nop
+    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
+    nop ; add tmua, rf18, rf40 ; ldtmu.rf40                         # s34 39 load cost_part
+    nop ; add tmua, rf18, rf34 ; ldtmu.rf34                         # s34 39 load cost_part
+    add tmua, rf18, rf28 ; add rf28, rf40, rf34 ; thrsw ; ldtmu.rf34 # s34 39 load cost_part | s34 39 add
+    add tmua, rf18, rf42 ; add rf28, rf28, rf34 ; ldunifrf.rf34     # s34 39 load cost_part | s34 39 add | uniform 0x00000a0c
     nop ; ldunifrf.rf42                                             # s34 39 load cost_part | uniform 0x00000a10
     nop ; thrsw ; ldtmu.rf40                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf32 ; ldtmu.rf32                         # s34 39 load cost_part
-    nop ; add tmua, rf16, rf33 ; ldtmu.rf33                         # s34 39 load cost_part
-    add tmua, rf16, rf37 ; add rf32, rf32, rf33 ; thrsw ; ldtmu.rf33 # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf28 ; add rf28, rf32, rf33 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000a14
-    nop ; ldunifrf.rf33                                             # s34 39 load cost_part | uniform 0x00000a18
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf31 ; add rf28, rf28, rf37 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x00000a1c
+    add tmua, rf18, rf46 ; add rf28, rf28, rf40 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x00000a14
     nop
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf30 ; add rf28, rf28, rf37 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | uniform 0x00000a20
-    nop
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf38 ; add rf28, rf28, rf37 ; ldunifrf.rf37     # s34 39 load cost_part | s34 39 add | uniform 0x00000a24
-    nop
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf29 ; add rf28, rf28, rf38 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x00000a28
-    nop
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf39 ; add rf28, rf28, rf38 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000a2c
-    nop
-    nop ; thrsw ; ldtmu.rf39                                        # s34 39 load cost_part
-    add tmua, rf16, rf41 ; add rf28, rf28, rf39 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x00000a30
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf36 ; add rf28, rf28, rf41 ; ldunifrf.rf36     # s34 39 load cost_part | s34 39 add | uniform 0x00000a34
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf27 ; add rf27, rf28, rf41 ; ldunifrf.rf28     # s34 39 load cost_part | s34 39 add | uniform 0x00000a38
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf42 ; add rf27, rf27, rf41 ; ldunifrf.rf41     # s34 39 load cost_part | s34 39 add | s33 39 store cost_part | uniform 0x00000a3c
-    nop ; ldunifrf.rf42                                             # s34 39 load cost_part | uniform 0x00000a40
-    nop ; thrsw ; ldtmu.rf43                                        # s34 39 load cost_part
-    add tmua, rf16, rf32 ; add rf27, rf27, rf43 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000a44
-    nop
-    nop ; thrsw ; ldtmu.rf43                                        # s34 39 load cost_part
-    add tmua, rf16, rf33 ; add rf27, rf27, rf43 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x00000a48
-    nop
-    nop ; thrsw ; ldtmu.rf43                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf31 ; ldtmu.rf31                         # s34 39 load cost_part
-    nop ; add tmua, rf16, rf30 ; ldtmu.rf30                         # s34 39 load cost_part
-    add tmua, rf16, rf37 ; add rf30, rf31, rf30 ; thrsw ; ldtmu.rf31 # s34 39 load cost_part | s34 39 add
-    add tmua, rf16, rf29 ; add rf29, rf30, rf31 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | uniform 0x00000a4c
-    nop ; ldunifrf.rf31                                             # s34 39 load cost_part | uniform 0x00000a50
-    nop ; thrsw ; ldtmu.rf37                                        # s34 39 load cost_part
-    add tmua, rf16, rf38 ; add rf29, rf29, rf37 ; ldunifrf.rf37     # s34 39 load cost_part | s34 39 add | uniform 0x00000a54
-    nop
-    nop ; thrsw ; ldtmu.rf38                                        # s34 39 load cost_part
-    add tmua, rf16, rf39 ; add rf29, rf29, rf38 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000a58
-    nop
-    nop ; thrsw ; ldtmu.rf39                                        # s34 39 load cost_part
-    add tmua, rf16, rf36 ; add rf29, rf29, rf39 ; ldunifrf.rf36     # s34 39 load cost_part | s34 39 add | uniform 0x00000a5c
-    nop
-    nop ; thrsw ; ldtmu.rf39                                        # s34 39 load cost_part
-    add tmua, rf16, rf28 ; add rf28, rf29, rf39 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x00000a60
-    nop
-    nop ; thrsw ; ldtmu.rf39                                        # s34 39 load cost_part
-    add tmua, rf16, rf41 ; add rf28, rf28, rf39 ; ldunifrf.rf39     # s34 39 load cost_part | s34 39 add | uniform 0x00000a64
-    nop
-    nop ; thrsw ; ldtmu.rf41                                        # s34 39 load cost_part
-    add tmua, rf16, rf42 ; add rf28, rf28, rf41 ; ldunifrf.rf41     # s34 39 load cost_part | s34 39 add | uniform 0x00000a68
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf32 ; add rf28, rf28, rf42 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000a6c
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf33 ; add rf28, rf28, rf42 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x00000a70
-    nop
-    nop ; thrsw ; ldtmu.rf42                                        # s34 39 load cost_part
-    add tmua, rf16, rf30 ; add rf28, rf28, rf42 ; ldunifrf.rf30     # s34 39 load cost_part | s34 39 add | s34 39 store cost | uniform 0x000001e0
-    nop ; ldunifrf.rf42                                             # s34 39 load cost_part | uniform 0x00000a74
     nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
-    add tmua, rf16, rf31 ; add rf28, rf28, rf46 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | s34 39 store cost | uniform 0x000001e4
-    nop ; add rf30, rf16, rf30                                      # s34 39 store cost
+    add tmua, rf18, rf31 ; add rf28, rf28, rf46 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x00000a18
+    nop
     nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
-    add tmua, rf16, rf37 ; add rf28, rf28, rf46 ; ldunifrf.rf37     # s34 39 load cost_part | s34 39 add | s34 39 store cost | uniform 0x000001e8
-    add rf31, rf16, rf31 ; add rf37, rf16, rf37                     # s34 39 store cost
+    add tmua, rf18, rf33 ; add rf28, rf28, rf46 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x00000a1c
+    nop
     nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
-    nop ; add tmua, rf16, rf38 ; ldtmu.rf38                         # s34 39 load cost_part
-    nop ; add tmua, rf16, rf36 ; ldtmu.rf36                         # s34 39 load cost_part
-    add tmua, rf16, rf29 ; add rf29, rf38, rf36 ; thrsw ; ldtmu.rf36 # s34 39 load cost_part | s34 39 add
-    add rf29, rf29, rf36 ; add tmua, rf16, rf39 ; ldunifrf.rf36     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001ec
-    nop ; add rf36, rf16, rf36 ; ldunifrf.rf39                      # s34 39 store cost | uniform 0x000001f0
-    nop ; add rf38, rf16, rf39 ; thrsw ; ldtmu.rf39                 # s34 39 store cost | s34 39 load cost_part
-    add rf29, rf29, rf39 ; add tmua, rf16, rf41 ; ldunifrf.rf39     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001f4
-    nop ; add rf39, rf16, rf39 ; ldunifrf.rf41                      # s34 39 store cost | uniform 0x000001f8
+    add tmua, rf18, rf32 ; add rf28, rf28, rf46 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000a20
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf48 ; add rf28, rf28, rf46 ; ldunifrf.rf46     # s34 39 load cost_part | s34 39 add | uniform 0x00000a24
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf38 ; add rf28, rf28, rf48 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000a28
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf29 ; add rf28, rf28, rf48 ; ldunifrf.rf29     # s34 39 load cost_part | s34 39 add | uniform 0x00000a2c
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf34 ; add rf28, rf28, rf48 ; ldunifrf.rf34     # s34 39 load cost_part | s34 39 add | uniform 0x00000a30
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf42 ; add rf28, rf28, rf48 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x00000a34
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf40 ; add rf28, rf28, rf48 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x00000a38
+    nop ; ldunifrf.rf48                                             # s33 39 store cost_part | uniform 0x00000a3c
+    nop ; thrsw ; ldtmu.rf49                                        # s34 39 load cost_part
+    add tmua, rf18, rf31 ; add rf28, rf28, rf49 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x00000a40
+    nop
+    nop ; thrsw ; ldtmu.rf49                                        # s34 39 load cost_part
+    nop ; add tmua, rf18, rf33 ; ldtmu.rf33                         # s34 39 load cost_part
+    nop ; add tmua, rf18, rf32 ; ldtmu.rf32                         # s34 39 load cost_part
+    add tmua, rf18, rf46 ; add rf32, rf33, rf32 ; thrsw ; ldunifrf.rf33 # s34 39 load cost_part | s34 39 add | uniform 0x00000a44
+    nop ; ldtmu.rf46                                                # s34 39 load cost_part
+    add tmua, rf18, rf38 ; add rf32, rf32, rf46 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000a48
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf29 ; add rf29, rf32, rf46 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000a4c
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf34 ; add rf29, rf29, rf46 ; ldunifrf.rf34     # s34 39 load cost_part | s34 39 add | uniform 0x00000a50
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf42 ; add rf29, rf29, rf46 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x00000a54
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf40 ; add rf29, rf29, rf46 ; ldunifrf.rf40     # s34 39 load cost_part | s34 39 add | uniform 0x00000a58
+    nop
+    nop ; thrsw ; ldtmu.rf46                                        # s34 39 load cost_part
+    add tmua, rf18, rf48 ; add rf29, rf29, rf46 ; ldunifrf.rf46     # s34 39 load cost_part | s34 39 add | uniform 0x00000a5c
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf31 ; add rf29, rf29, rf48 ; ldunifrf.rf31     # s34 39 load cost_part | s34 39 add | uniform 0x00000a60
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf33 ; add rf29, rf29, rf48 ; ldunifrf.rf33     # s34 39 load cost_part | s34 39 add | uniform 0x00000a64
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf38 ; add rf29, rf29, rf48 ; ldunifrf.rf38     # s34 39 load cost_part | s34 39 add | uniform 0x00000a68
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf32 ; add rf29, rf29, rf48 ; ldunifrf.rf32     # s34 39 load cost_part | s34 39 add | uniform 0x00000a6c
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf34 ; add rf29, rf29, rf48 ; ldunifrf.rf34     # s34 39 load cost_part | s34 39 add | uniform 0x00000a70
+    nop
+    nop ; thrsw ; ldtmu.rf48                                        # s34 39 load cost_part
+    add tmua, rf18, rf42 ; add rf29, rf29, rf48 ; ldunifrf.rf42     # s34 39 load cost_part | s34 39 add | uniform 0x00000a74
+    nop ; ldunifrf.rf48                                             # s34 39 store cost | uniform 0x000001e0
+    nop ; thrsw ; ldtmu.rf44                                        # s34 39 load cost_part
+    nop ; add tmua, rf18, rf40 ; ldtmu.rf40                         # s34 39 load cost_part
+    add tmua, rf18, rf46 ; add rf48, rf18, rf48 ; ldtmu.rf46        # s34 39 load cost_part | s34 39 store cost
+    add tmua, rf18, rf31 ; add rf31, rf40, rf46 ; thrsw ; ldunifrf.rf40 # s34 39 load cost_part | s34 39 add | s34 39 store cost | uniform 0x000001e4
+    nop ; add rf46, rf18, rf40 ; ldtmu.rf40                         # s34 39 store cost | s34 39 load cost_part
+    add rf31, rf31, rf40 ; add tmua, rf18, rf33 ; ldunifrf.rf33     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001e8
+    nop ; add rf40, rf18, rf33 ; thrsw ; ldtmu.rf33                 # s34 39 store cost | s34 39 load cost_part
+    add rf31, rf31, rf33 ; add tmua, rf18, rf38 ; ldunifrf.rf33     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001ec
+    nop ; add rf33, rf18, rf33 ; ldunifrf.rf38                      # s34 39 store cost | uniform 0x000001f0
     nop ; thrsw ; ldtmu.rf45                                        # s34 39 load cost_part
-    add rf29, rf29, rf45 ; add tmua, rf16, rf32 ; ldunifrf.rf32     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001fc
-    nop ; add rf41, rf16, rf41                                      # s34 39 store cost
+    add rf31, rf31, rf45 ; add tmua, rf18, rf32 ; ldunifrf.rf32     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001f4
+    nop ; add rf38, rf18, rf38                                      # s34 39 store cost
     nop ; thrsw ; ldtmu.rf45                                        # s34 39 load cost_part
-    add rf29, rf29, rf45 ; add tmua, rf16, rf33                     # s34 39 add | s34 39 load cost_part
-    nop ; add rf32, rf16, rf32                                      # s34 39 store cost
-    nop ; thrsw ; ldtmu.rf33                                        # s34 39 load cost_part
-    add rf29, rf29, rf33 ; add tmua, rf16, rf42                     # s34 39 add | s34 39 load cost_part
+    add rf31, rf31, rf45 ; add tmua, rf18, rf34 ; ldunifrf.rf34     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001f8
+    add rf32, rf18, rf32 ; add rf34, rf18, rf34                     # s34 39 store cost
+    nop ; thrsw ; ldtmu.rf45                                        # s34 39 load cost_part
+    add rf31, rf31, rf45 ; add tmua, rf18, rf42 ; ldunifrf.rf42     # s34 39 add | s34 39 load cost_part | s34 39 store cost | uniform 0x000001fc
+    nop ; add rf42, rf18, rf42                                      # s34 39 store cost
+    nop ; thrsw ; ldtmu.rf45                                        # s34 39 load cost_part
+    nop ; add rf31, rf31, rf45                                      # s34 39 add
     nop
-    nop ; thrsw ; ldtmu.rf33                                        # s34 39 load cost_part
-    nop ; add rf29, rf29, rf33                                      # s34 39 add
-    nop
-    nop ; add tmud, rf20, rf44 ; ldtmu.rf20                         # s34 39 store cost | s34 39 load cost_part
-    mov.ifb tmua, rf30 ; add rf20, rf29, rf20 ; thrsw               # s34 39 store cost | s34 39 add
-    nop ; ldunifrf.rf29                                             # s35 41 store best_part | uniform 0x00000a78
-    nop
-    add tmud, rf21, rf34 ; add rf29, rf16, rf29 ; ldtmu.rf21        # s34 39 store cost | s35 41 store best_part | s34 39 load cost_part
-    mov.ifb tmua, rf31 ; add rf20, rf20, rf21 ; thrsw               # s34 39 store cost | s34 39 add
-    nop ; ldunifrf.rf21                                             # s36 41 store best | uniform 0x00000200
-    nop
-    add tmud, rf22, rf23 ; add rf22, rf16, rf21 ; ldtmu.rf21        # s34 39 store cost | s36 41 store best | s34 39 load cost_part
-    mov.ifb tmua, rf37 ; add rf20, rf20, rf21 ; thrsw               # s34 39 store cost | s34 39 add
+    nop ; add tmud, rf22, rf36 ; ldtmu.rf22                         # s34 39 store cost | s34 39 load cost_part
+    mov.ifb tmua, rf48 ; add rf22, rf31, rf22 ; thrsw               # s34 39 store cost | s34 39 add
     nop
     nop
-    add tmud, rf24, rf35 ; mov rf35, rf18 ; ldtmu.rf24              # s34 39 store cost | s37 43 select | s34 39 load cost_part
-    mov.ifb tmua, rf36 ; add rf20, rf20, rf24 ; thrsw               # s34 39 store cost | s34 39 add
-    nop ; ldunifrf.rf24                                             # s34 39 store cost | uniform 0x000001e4
+    nop ; add tmud, rf23, rf35 ; ldtmu.rf23                         # s34 39 store cost | s34 39 load cost_part
+    mov.ifb tmua, rf46 ; add rf22, rf22, rf23 ; thrsw               # s34 39 store cost | s34 39 add
     nop
-    add tmud, rf26, rf40 ; mov rf40, rf18 ; ldtmu.rf26              # s34 39 store cost | s37 43 select | s34 39 load cost_part
-    mov.ifb tmua, rf38 ; add rf20, rf20, rf26 ; thrsw               # s34 39 store cost | s34 39 add
-    nop ; ldunifrf.rf26                                             # s34 39 store cost | uniform 0x000001e8
     nop
-    add tmud, rf27, rf43 ; mov rf43, rf18 ; ldtmu.rf27              # s34 39 store cost | s37 43 select | s34 39 load cost_part
-    mov.ifb tmua, rf39 ; add rf20, rf20, rf27 ; thrsw               # s34 39 store cost | s34 39 add
-    mov rf21, rf18 ; mov rf23, rf18 ; ldunifrf.rf27                 # s37 43 select | s34 39 store cost | uniform 0x000001ec
-    nop ; ldunifrf.rf34                                             # s34 39 store cost | uniform 0x000001f0
-    nop ; add tmud, rf28, rf46 ; ldtmu.rf28                         # s34 39 store cost | s34 39 load cost_part
-    mov.ifb tmua, rf41 ; mov rf46, rf18                             # s34 39 store cost | s37 43 select
-    nop ; add tmud, rf20, rf28 ; ldunifrf.rf20                      # s34 39 store cost | uniform 0x000001f4
-    nop ; mov.ifb tmua, rf32                                        # s34 39 store cost
-    tmuwt - ; ldunifrf.rf28                                         # s35 41 load cost | s34 39 store cost | uniform 0x000001f8
-    nop ; mov tmua, rf30                                            # s35 41 load cost
-    mov tmua, rf31 ; mov rf31, rf18 ; thrsw                         # s35 41 load cost | s37 43 select
-    nop ; mov tmua, rf37                                            # s35 41 load cost
-    nop ; mov tmua, rf36                                            # s35 41 load cost
-    nop ; mov tmua, rf38 ; thrsw ; ldtmu.rf38                       # s35 41 load cost
-    nop ; mov tmua, rf39 ; ldtmu.rf39                               # s35 41 load cost
-    max rf38, rf38, rf39 ; mov tmua, rf41 ; ldunifrf.rf39           # s35 41 max | s35 41 load cost | s37 43 store direction_part | uniform 0x00000a7c
-    mov tmua, rf32 ; add rf39, rf16, rf39 ; thrsw ; ldtmu.rf32      # s35 41 load cost | s37 43 store direction_part
-    max rf32, rf38, rf32 ; ldunifrf.rf38                            # s35 41 max | s38 43 store direction | uniform 0x00000204
-    nop ; add rf38, rf16, rf38                                      # s38 43 store direction
-    nop ; thrsw ; ldtmu.rf41                                        # s35 41 load cost
-    max rf32, rf32, rf41 ; ldunifrf.rf41                            # s35 41 max | s36 41 store best | uniform 0x00000200
+    nop ; add tmud, rf25, rf39 ; ldtmu.rf25                         # s34 39 store cost | s34 39 load cost_part
+    mov.ifb tmua, rf40 ; add rf22, rf22, rf25 ; thrsw               # s34 39 store cost | s34 39 add
+    nop ; ldunifrf.rf25                                             # s35 41 store best_part | uniform 0x00000a78
+    nop ; add rf25, rf18, rf25                                      # s35 41 store best_part
+    nop ; add tmud, rf26, rf43 ; ldtmu.rf26                         # s34 39 store cost | s34 39 load cost_part
+    mov.ifb tmua, rf33 ; add rf22, rf22, rf26 ; thrsw               # s34 39 store cost | s34 39 add
+    nop ; ldunifrf.rf26                                             # s34 39 store cost | uniform 0x000001e4
     nop
-    nop ; thrsw ; ldtmu.rf36                                        # s35 41 load cost
-    max rf32, rf32, rf36                                            # s35 41 max
+    add tmud, rf27, rf41 ; mov rf41, rf20 ; ldtmu.rf27              # s34 39 store cost | s37 43 select | s34 39 load cost_part
+    mov.ifb tmua, rf38 ; add rf22, rf22, rf27 ; thrsw               # s34 39 store cost | s34 39 add
+    nop ; mov rf27, rf20                                            # s37 43 select
     nop
-    nop ; thrsw ; ldtmu.rf36                                        # s35 41 load cost
-    max rf32, rf32, rf36                                            # s35 41 max
+    nop ; add tmud, rf28, rf49 ; ldtmu.rf28                         # s34 39 store cost | s34 39 load cost_part
+    mov.ifb tmua, rf32 ; add rf22, rf22, rf28 ; thrsw               # s34 39 store cost | s34 39 add
+    mov rf49, rf20 ; mov rf43, rf20 ; ldunifrf.rf28                 # s37 43 select | s34 39 store cost | uniform 0x000001e8
+    nop ; ldunifrf.rf39                                             # s34 39 store cost | uniform 0x000001ec
+    add tmud, rf29, rf44 ; mov rf44, rf20 ; ldtmu.rf29              # s34 39 store cost | s37 43 select | s34 39 load cost_part
+    nop ; mov.ifb tmua, rf34                                        # s34 39 store cost
+    add tmud, rf22, rf29 ; mov rf29, rf20 ; ldunifrf.rf22           # s34 39 store cost | s37 43 select | uniform 0x000001f0
+    nop ; mov.ifb tmua, rf42                                        # s34 39 store cost
+    tmuwt - ; ldunifrf.rf23                                         # s35 41 load cost | s34 39 store cost | uniform 0x000001f4
+    nop ; mov tmua, rf48                                            # s35 41 load cost
+    nop ; mov tmua, rf46 ; thrsw ; ldunifrf.rf46                    # s35 41 load cost | s34 39 store cost | uniform 0x000001f8
+    nop ; mov tmua, rf40                                            # s35 41 load cost
+    nop ; mov tmua, rf33                                            # s35 41 load cost
+    mov tmua, rf38 ; mov rf33, rf20 ; thrsw ; ldtmu.rf38            # s35 41 load cost | s37 43 select
+    nop ; mov tmua, rf32 ; ldtmu.rf32                               # s35 41 load cost
+    max rf32, rf38, rf32 ; mov tmua, rf34                           # s35 41 max | s35 41 load cost
+    nop ; mov tmua, rf42 ; thrsw ; ldtmu.rf42                       # s35 41 load cost
+    max rf32, rf32, rf42 ; ldunifrf.rf42                            # s35 41 max | s37 43 store direction_part | uniform 0x00000a7c
+    nop ; add rf42, rf18, rf42                                      # s37 43 store direction_part
+    nop ; thrsw ; ldtmu.rf34                                        # s35 41 load cost
+    max rf32, rf32, rf34 ; ldunifrf.rf34                            # s35 41 max | s38 43 store direction | uniform 0x00000204
     nop
-    nop ; thrsw ; ldtmu.rf36                                        # s35 41 load cost
-    max rf32, rf32, rf36 ; ldunifrf.rf36                            # s35 41 max | s34 39 store cost | uniform 0x000001e0
+    nop ; thrsw ; ldtmu.rf38                                        # s35 41 load cost
+    max rf32, rf32, rf38 ; add rf34, rf18, rf34                     # s35 41 max | s38 43 store direction
     nop
-    nop ; ldtmu.rf37                                                # s35 41 load cost
-    max tmud, rf32, rf37                                            # s35 41 store best_part
-    nop ; mov.ifb tmua, rf29                                        # s35 41 store best_part
+    nop ; thrsw ; ldtmu.rf38                                        # s35 41 load cost
+    max rf32, rf32, rf38                                            # s35 41 max
+    nop
+    nop ; thrsw ; ldtmu.rf38                                        # s35 41 load cost
+    max rf32, rf32, rf38                                            # s35 41 max
+    nop
+    nop ; ldtmu.rf38                                                # s35 41 load cost
+    max tmud, rf32, rf38 ; ldunifrf.rf32                            # s35 41 store best_part | s34 39 store cost | uniform 0x000001e0
+    nop ; mov.ifb tmua, rf25                                        # s35 41 store best_part
     tmuwt -                                                         # s36 41 load best_part
-    nop ; mov tmua, rf29 ; thrsw ; ldunifrf.rf29                    # s36 41 load best_part | uniform value:items
-    shl rf19, rf19, 3                                               # s39 47 store found
-    nop ; sub rf29, rf29, 1
-    nop ; ldtmu.rf32                                                # s36 41 load best_part
-    max tmud, rf32, 0                                               # s36 41 store best
-    shl rf29, rf29, 3 ; mov.ifb tmua, rf22                          # s36 41 store best
-    tmuwt - ; ldunifrf.rf32                                         # s37 43 load best | uniform value:records
-    mov tmua, rf22 ; add rf22, rf32, rf29 ; ldunifrf.rf29           # s37 43 load best | s39 47 store found | uniform value:found
-    nop ; mov tmua, rf30 ; thrsw                                    # s37 43 load cost
-    nop ; add tmua, rf16, rf24                                      # s37 43 load cost
-    nop ; add tmua, rf16, rf26                                      # s37 43 load cost
-    nop ; add tmua, rf16, rf27 ; thrsw ; ldtmu.rf27                 # s37 43 load cost | s37 43 load best
-    nop ; add tmua, rf16, rf34 ; ldtmu.rf34                         # s37 43 load cost
-    nop ; add tmua, rf16, rf20                                      # s37 43 load cost
-    nop ; add tmua, rf16, rf28 ; thrsw ; ldtmu.rf28                 # s37 43 load cost
+    nop ; mov tmua, rf25 ; thrsw                                    # s36 41 load best_part
+    shl rf25, rf6, 3                                                # s39 47 store found
+    nop
+    nop ; ldtmu.rf38                                                # s36 41 load best_part
+    max tmud, rf38, 0                                               # s36 41 store best
+    nop ; mov.ifb tmua, rf21                                        # s36 41 store best
+    tmuwt -                                                         # s37 43 load best
+    nop ; mov tmua, rf21 ; ldunifrf.rf38                            # s37 43 load best | s39 47 store found | uniform value:found
+    nop ; mov tmua, rf48 ; thrsw ; ldunifrf.rf48                    # s37 43 load cost | uniform value:items
+    add tmua, rf18, rf26 ; sub rf26, rf48, 1                        # s37 43 load cost
+    shl rf26, rf26, 3 ; add tmua, rf18, rf28                        # s37 43 load cost
+    nop ; add tmua, rf18, rf39 ; thrsw ; ldtmu.rf39                 # s37 43 load cost | s37 43 load best
+    nop ; add tmua, rf18, rf22 ; ldtmu.rf22                         # s37 43 load cost
+    nop ; add tmua, rf18, rf23 ; ldunifrf.rf23                      # s37 43 load cost | uniform value:records
+    add tmua, rf18, rf46 ; add rf26, rf23, rf26 ; thrsw ; ldtmu.rf23 # s37 43 load cost
     nop
     nop
-    nop ; thrsw ; ldtmu.rf20                                        # s37 43 load cost
+    nop ; thrsw ; ldtmu.rf46                                        # s37 43 load cost
     nop
     nop
-    nop ; thrsw ; ldtmu.rf26                                        # s37 43 load cost
-    nop
-    nop
-    nop ; sub.pushc -, rf34, rf27                                   # s37 43 select
-    sub.pushc -, rf28, rf27 ; mov.ifna rf35, 0                      # s37 43 select
     nop ; thrsw ; ldtmu.rf28                                        # s37 43 load cost
-    nop ; mov.ifna rf40, 1                                          # s37 43 select
-    min rf35, rf35, rf40                                            # s37 43 min
-    nop ; sub.pushc -, rf20, rf27                                   # s37 43 select
-    mov.ifna rf43, 2 ; sub.pushc -, rf26, rf27                      # s37 43 select
-    min rf43, rf35, rf43 ; thrsw ; ldtmu.rf35                       # s37 43 min | s37 43 load cost
-    nop ; mov.ifna rf21, 3                                          # s37 43 select
-    min rf21, rf43, rf21                                            # s37 43 min
-    nop ; sub.pushc -, rf28, rf27                                   # s37 43 select
-    mov.ifna rf23, 4 ; sub.pushc -, rf35, rf27                      # s37 43 select
-    min rf23, rf21, rf23 ; ldtmu.rf21                               # s37 43 min | s37 43 load cost
-    mov.ifna rf46, 5 ; sub.pushc -, rf21, rf27                      # s37 43 select
-    min rf23, rf23, rf46 ; mov.ifna rf31, 6                         # s37 43 min | s37 43 select
-    min rf23, rf23, rf31 ; sub.pushc -, rf0, 1                      # s37 43 min | s37 43 store direction_part
-    min tmud, rf23, 7 ; sub.pushc -, rf22, rf4                      # s37 43 store direction_part | s39 47 store found
-    sub.nornc -, rf0, 1 ; mov.ifb tmua, rf39                        # s39 47 store found | s37 43 store direction_part
-    tmuwt - ; mov rf4, rf25                                         # s38 43 load direction_part | next trip
-    nop ; mov tmua, rf39 ; thrsw                                    # s38 43 load direction_part
-    nop ; add tmua, rf16, rf41                                      # s39 47 load best
     nop
-    nop ; ldtmu.rf41                                                # s38 43 load direction_part
-    min tmud, rf41, 7                                               # s38 43 store direction
-    mov.ifb tmua, rf38 ; sub.pushc -, rf22, rf25                    # s38 43 store direction | whether there is a trip more
+    nop
+    nop ; sub.pushc -, rf22, rf39                                   # s37 43 select
+    sub.pushc -, rf23, rf39 ; mov.ifna rf41, 0                      # s37 43 select
+    mov rf5, rf30 ; mov rf6, rf37 ; thrsw ; ldtmu.rf30              # next trip | s37 43 load cost
+    nop ; mov.ifna rf27, 1                                          # s37 43 select
+    min rf27, rf41, rf27                                            # s37 43 min
+    nop ; sub.pushc -, rf46, rf39                                   # s37 43 select
+    mov.ifna rf49, 2 ; sub.pushc -, rf28, rf39                      # s37 43 select
+    min rf49, rf27, rf49 ; thrsw ; ldtmu.rf27                       # s37 43 min | s37 43 load cost
+    nop ; mov.ifna rf43, 3                                          # s37 43 select
+    min rf43, rf49, rf43                                            # s37 43 min
+    nop ; sub.pushc -, rf30, rf39                                   # s37 43 select
+    mov.ifna rf44, 4 ; sub.pushc -, rf27, rf39                      # s37 43 select
+    min rf44, rf43, rf44 ; ldtmu.rf43                               # s37 43 min | s37 43 load cost
+    mov.ifna rf29, 5 ; sub.pushc -, rf43, rf39                      # s37 43 select
+    min rf29, rf44, rf29 ; mov.ifna rf33, 6                         # s37 43 min | s37 43 select
+    min rf29, rf29, rf33 ; sub.pushc -, rf0, 1                      # s37 43 min | s37 43 store direction_part
+    min tmud, rf29, 7 ; sub.pushc -, rf26, rf4                      # s37 43 store direction_part | s39 47 store found
+    sub.nornc -, rf0, 1 ; mov.ifb tmua, rf42                        # s39 47 store found | s37 43 store direction_part
+    tmuwt - ; mov rf4, rf24                                         # s38 43 load direction_part | next trip
+    nop ; mov tmua, rf42 ; thrsw                                    # s38 43 load direction_part
+    nop ; mov tmua, rf21                                            # s39 47 load best
+    nop
+    nop ; ldtmu.rf42                                                # s38 43 load direction_part
+    min tmud, rf42, 7                                               # s38 43 store direction
+    mov.ifb tmua, rf34 ; sub.pushc -, rf26, rf24                    # s38 43 store direction | whether there is a trip more
     tmuwt -                                                         # s39 45 load direction
-    nop ; mov tmua, rf38 ; thrsw                                    # s39 45 load direction
+    nop ; mov tmua, rf34 ; thrsw                                    # s39 45 load direction
     nop
     nop
-    nop ; ldtmu.rf38                                                # s39 47 load best
-    nop ; ldtmu.rf22                                                # s39 45 load direction
-    nop ; add rf25, rf22, 4                                         # s39 45 add
-    and rf25, rf25, 7                                               # s39 45 wrap
-    nop ; smul24 rf25, rf25, 4                                      # s39 45 across
-    nop ; add rf25, rf16, rf25                                      # s39 45 across
-    nop ; add tmua, rf25, rf36 ; thrsw                              # s39 45 across
+    nop ; ldtmu.rf34                                                # s39 47 load best
+    nop ; ldtmu.rf24                                                # s39 45 load direction
+    nop ; add rf26, rf24, 4                                         # s39 45 add
+    and rf26, rf26, 7                                               # s39 45 wrap
+    nop ; smul24 rf26, rf26, 4                                      # s39 45 across
+    nop ; add rf26, rf18, rf26                                      # s39 45 across
+    nop ; add tmua, rf26, rf32 ; thrsw                              # s39 45 across
     nop
     nop
-    nop ; ldtmu.rf25                                                # s39 45 across
-    sub rf22, rf38, rf25 ; mov tmud, rf22                           # s39 47 sub | s39 47 store found
-    asr tmud, rf22, 10                                              # s39 47 store found
-    nop ; add.ifb tmuau, rf29, rf19                                 # s39 47 store found | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf26                                                # s39 45 across
+    sub rf24, rf34, rf26 ; mov tmud, rf24                           # s39 47 sub | s39 47 store found
+    asr tmud, rf24, 10                                              # s39 47 store found
+    nop ; add.ifb tmuau, rf38, rf25                                 # s39 47 store found | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

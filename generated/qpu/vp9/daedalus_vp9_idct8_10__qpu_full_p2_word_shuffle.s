@@ -7,11 +7,11 @@
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10
 # assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed integer
 #   of 8 + BitDepth bits
-# input hash 25592e1505f24232
+# input hash 2b025ccc6430533a
 #
 # A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
 # it loads for the next trip counts with it.
-# 319 instructions a trip, 79.8 an item; 314 at least for all it does.
+# 317 instructions a trip, 79.2 an item; 314 at least for all it does.
 # 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 17 load 26 words, 8 store 8.
 # Record: dst_off, index.
@@ -22,22 +22,32 @@
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
 .uniform 0x00000000  # address of coeffs
-.uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000080
-.uniform 0x0000002d
-.uniform 0x00000041
-.uniform 0x00002000
 .uniform 0xffffffc0
-.uniform 0x0000003b
-.uniform 0x00000018
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xfffffffa  # vec2
+.uniform 0xffffff60
+.uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
+.uniform 0x000000c0
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000041
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
+.uniform 0x00002000
 .uniform 0x00000021
 .uniform 0x0000007e
-.uniform 0xffffff60
-.uniform 0x000000c0
-.uniform 0x00000019
+.uniform 0xfffffffa  # vec2
 .uniform 0xffffffc5
+.uniform 0x0000002d
+.uniform 0x0000003b
+.uniform 0x00000018
+.uniform 0x00000019
 .uniform 0x00000024
 .uniform 0x00000035
 .uniform 0xffffff8e
@@ -48,7 +58,6 @@
 .uniform 0x00000072
 .uniform 0x00000010
 .uniform 0x000003ff
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
 .uniform 0xfffffffa  # vec2
@@ -66,358 +75,381 @@
     and rf2, rf0, 3 ; add rf3, rf3, rf2
     shl rf3, rf3, 3
     shl rf4, rf2, 3                                                 # s1 34 load coeffs
-    shl rf5, rf2, 2                                                 # s2 37 load dst
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf3, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf2            # uniform value:threads
-    shl rf2, rf2, 5
-    nop ; ldunifrf.rf6                                              # s1 34 load coeffs | uniform value:coeffs
-    nop ; add rf4, rf6, rf4 ; ldunifrf.rf6                          # s1 34 load coeffs | s2 37 load dst | uniform value:dst
-    nop ; add rf27, rf6, rf5 ; ldunifrf.rf5                         # s2 37 load dst | s1 34 load coeffs | uniform 0x00000080
-    nop ; ldunifrf.rf6                                              # s1 idct.py:28 mul | uniform 0x0000002d
-    nop ; ldunifrf.rf7                                              # s1 idct.py:28 mul | uniform 0x00000041
-    nop ; ldunifrf.rf8                                              # s1 idct.py:28 add | uniform 0x00002000
-    nop ; ldunifrf.rf9                                              # s1 34 load coeffs | uniform 0xffffffc0
-    nop ; ldunifrf.rf10                                             # s1 idct.py:24 mul | uniform 0x0000003b
-    nop ; ldunifrf.rf11                                             # s1 idct.py:24 mul | uniform 0x00000018
-    nop ; ldunifrf.rf12                                             # s1 idct.py:24 mul | uniform 0x00000021
-    nop ; ldunifrf.rf13                                             # s1 idct.py:24 mul | uniform 0x0000007e
-    nop ; ldunifrf.rf14                                             # s1 34 load coeffs | uniform 0xffffff60
-    nop ; ldunifrf.rf15                                             # s1 34 load coeffs | uniform 0x000000c0
-    nop ; ldunifrf.rf16                                             # s1 idct.py:24 mul | uniform 0x00000019
-    nop ; ldunifrf.rf17                                             # s1 idct.py:24 mul | uniform 0xffffffc5
-    nop ; ldunifrf.rf18                                             # s1 idct.py:24 mul | uniform 0x00000024
-    nop ; ldunifrf.rf19                                             # s1 idct.py:24 mul | uniform 0x00000035
-    nop ; ldunifrf.rf20                                             # s1 idct.py:24 mul | uniform 0xffffff8e
-    nop ; ldunifrf.rf21                                             # s1 idct.py:24 mul | uniform 0x00000037
-    nop ; ldunifrf.rf22                                             # s1 idct.py:24 mul | uniform 0xffffffdf
-    nop ; ldunifrf.rf23                                             # s1 idct.py:24 mul | uniform 0xffffff82
-    nop ; ldunifrf.rf24                                             # s1 idct.py:24 mul | uniform 0xffffffdc
-    nop ; ldunifrf.rf25                                             # s1 idct.py:24 mul | uniform 0x00000072
-    nop ; ldunifrf.rf26                                             # s2 idct.py:28 add | uniform 0x00000010
-    nop ; ldunifrf.rf28                                             # s2 37 clip | uniform 0x000003ff
-    nop ; ldunifrf.rf29                                             # s2 37 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf5                                              # uniform value:records
+    add rf3, rf5, rf3 ; add rf1, rf5, rf1 ; ldunifrf.rf5            # s1 34 load coeffs | uniform value:coeffs
+    umin tmuau, rf3, rf1 ; add rf5, rf5, rf4 ; thrsw                # the item's record | s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    shl rf2, rf2, 2                                                 # s2 37 load dst
+    nop ; ldunifrf.rf6                                              # s1 34 load coeffs | uniform 0x00000080
+    nop ; ldtmu.rf4                                                 # the item's record
+    nop ; ldtmu.rf7                                                 # the item's record
+    shl rf7, rf7, 8                                                 # s1 34 load coeffs
+    nop ; add rf7, rf5, rf7 ; ldunifrf.rf11                         # s1 34 load coeffs | uniform 0xffffffc0
+    mov tmuau, rf7 ; add rf7, rf7, rf6                              # s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    mov tmuau, rf7 ; add rf7, rf7, rf11 ; thrsw                     # s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    mov tmuau, rf7 ; add rf8, rf7, rf6                              # s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    nop ; mov tmuau, rf8                                            # s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    nop ; thrsw ; ldtmu.rf7                                         # s1 34 load coeffs
+    nop ; ldtmu.rf9                                                 # s1 34 load coeffs
+    nop ; ldtmu.rf10                                                # s1 34 load coeffs
+    add rf7, rf7, rf10 ; sub rf31, rf7, rf10 ; thrsw ; ldtmu.rf10   # s1 idct.py:28 x | s1 idct.py:29 x | s1 34 load coeffs
+    add rf36, rf9, rf10 ; sub rf41, rf9, rf10 ; ldunifrf.rf20       # s1 idct.py:28 x | s1 idct.py:29 x | s1 34 load coeffs | uniform 0xffffff60
+    nop ; add rf8, rf8, rf20 ; ldunifrf.rf9                         # s1 34 load coeffs | s2 37 load dst | uniform value:dst
+    add rf45, rf9, rf2 ; mov tmuau, rf8 ; thrsw ; ldtmu.rf12        # s2 37 load dst | s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    nop ; add rf46, rf45, rf4 ; ldtmu.rf13                          # s2 37 load dst | s1 34 load coeffs
+    nop ; ldunifrf.rf23                                             # s1 34 load coeffs | uniform 0x000000c0
+    nop ; add rf8, rf8, rf23 ; ldtmu.rf15                           # s1 34 load coeffs
+    nop ; add rf14, rf8, rf11 ; ldunifrf.rf48                       # s1 34 load coeffs | s2 37 load dst | uniform value:dst_stride
+    nop ; add rf49, rf46, rf48 ; ldunifrf.rf9                       # s2 37 load dst | s1 idct.py:28 mul | uniform 0x00000041
+    mov tmuau, rf8 ; smul24 rf8, rf36, rf9 ; thrsw ; ldtmu.rf16     # s1 34 load coeffs | s1 idct.py:28 mul | uniform 0xfffffffa (vec2)
+    add rf50, rf49, rf48 ; smul24 rf42, rf41, rf9 ; ldunifrf.rf4    # s2 37 load dst | s1 idct.py:29 mul | uniform value:threads
+    shl rf2, rf4, 5 ; mov tmuau, rf14                               # s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    add rf51, rf50, rf48 ; add rf4, rf3, rf2 ; ldunifrf.rf10        # s2 37 load dst | the item's record | s1 idct.py:28 add | uniform 0x00002000
+    add rf8, rf8, rf10 ; add rf52, rf51, rf48 ; ldunifrf.rf18       # s1 idct.py:28 add | s2 37 load dst | s1 idct.py:24 mul | uniform 0x00000021
+    asr rf37, rf8, 8 ; smul24 rf8, rf13, rf18                       # s1 idct.py:28 shr | s1 idct.py:24 mul
+    nop ; add rf38, rf8, rf10 ; ldunifrf.rf19                       # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x0000007e
+    add tmuau, rf14, rf11 ; smul24 rf14, rf13, rf19 ; ldtmu.rf21    # s1 34 load coeffs | s1 idct.py:24 mul | uniform 0xfffffffa (vec2)
+    add rf43, rf14, rf10 ; smul24 rf39, rf16, rf19 ; ldunifrf.rf25  # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0xffffffc5
+    nop ; smul24 rf26, rf21, rf25 ; ldtmu.rf22                      # s1 idct.py:24 mul | s1 34 load coeffs
+    nop ; smul24 rf40, rf22, rf25 ; ldunifrf.rf8                    # s1 idct.py:24 mul | s1 idct.py:28 mul | uniform 0x0000002d
+    nop ; ldunifrf.rf14                                             # s1 idct.py:24 mul | uniform 0x0000003b
+    nop ; ldunifrf.rf17                                             # s1 idct.py:24 mul | uniform 0x00000018
+    nop ; ldunifrf.rf24                                             # s1 idct.py:24 mul | uniform 0x00000019
+    nop ; ldunifrf.rf27                                             # s1 idct.py:24 mul | uniform 0x00000024
+    nop ; ldunifrf.rf28                                             # s1 idct.py:24 mul | uniform 0x00000035
+    nop ; ldunifrf.rf29                                             # s1 idct.py:24 mul | uniform 0xffffff8e
+    nop ; ldunifrf.rf30                                             # s1 idct.py:24 mul | uniform 0x00000037
+    nop ; ldunifrf.rf32                                             # s1 idct.py:24 mul | uniform 0xffffffdf
+    nop ; ldunifrf.rf33                                             # s1 idct.py:24 mul | uniform 0xffffff82
+    nop ; ldunifrf.rf34                                             # s1 idct.py:24 mul | uniform 0xffffffdc
+    nop ; ldunifrf.rf35                                             # s1 idct.py:24 mul | uniform 0x00000072
+    nop ; ldunifrf.rf44                                             # s2 idct.py:28 add | uniform 0x00000010
+    nop ; ldunifrf.rf47                                             # s2 37 clip | uniform 0x000003ff
 loop:
-    tmuwt - ; add rf30, rf3, rf2                                    # the item's record
-    umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; ldtmu.rf31                                                # the item's record
-    nop ; add rf32, rf27, rf31 ; ldtmu.rf31                         # s2 37 load dst | the item's record
-    shl rf31, rf31, 8 ; add rf33, rf32, rf29                        # s1 34 load coeffs | s2 37 load dst
-    and.pushz -, rf0, 1 ; add rf31, rf4, rf31                       # s2 36 load rows | s1 34 load coeffs
-    mov tmuau, rf31 ; add rf31, rf31, rf5                           # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    mov tmuau, rf31 ; add rf31, rf31, rf9 ; thrsw                   # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    mov tmuau, rf31 ; add rf31, rf31, rf5                           # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    mov tmuau, rf31 ; add rf31, rf31, rf14                          # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    add rf35, rf31, rf15 ; add rf36, rf33, rf29 ; thrsw ; ldtmu.rf34 # s1 34 load coeffs | s2 37 load dst
-    add rf38, rf35, rf9 ; add rf39, rf36, rf29 ; ldtmu.rf37         # s1 34 load coeffs | s2 37 load dst
-    mov tmuau, rf31 ; add rf40, rf39, rf29 ; ldtmu.rf31             # s1 34 load coeffs | s2 37 load dst | uniform 0xfffffffa (vec2)
-    add rf34, rf34, rf31 ; sub rf41, rf34, rf31 ; thrsw ; ldtmu.rf31 # s1 idct.py:28 x | s1 idct.py:29 x | s1 34 load coeffs
-    mov tmuau, rf35 ; add rf42, rf37, rf31 ; ldtmu.rf35             # s1 34 load coeffs | s1 idct.py:28 x | uniform 0xfffffffa (vec2)
-    sub rf43, rf37, rf31 ; smul24 rf37, rf42, rf7 ; ldtmu.rf31      # s1 idct.py:29 x | s1 idct.py:28 mul | s1 34 load coeffs
-    mov tmuau, rf38 ; smul24 rf45, rf31, rf12 ; thrsw ; ldtmu.rf44  # s1 34 load coeffs | s1 idct.py:24 mul | uniform 0xfffffffa (vec2)
-    add rf46, rf45, rf8 ; smul24 rf47, rf31, rf13 ; ldtmu.rf45      # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    add tmuau, rf38, rf9 ; smul24 rf38, rf45, rf13                  # s1 34 load coeffs | s1 idct.py:24 mul | uniform 0xfffffffa (vec2)
-    add rf49, rf47, rf8 ; smul24 rf48, rf43, rf7 ; thrsw ; ldtmu.rf47 # s1 idct.py:24 add | s1 idct.py:29 mul | s1 34 load coeffs
-    add rf51, rf37, rf8 ; smul24 rf50, rf47, rf17 ; ldtmu.rf37      # s1 idct.py:28 add | s1 idct.py:24 mul | s1 34 load coeffs
-    asr rf51, rf51, 8 ; smul24 rf52, rf37, rf17                     # s1 idct.py:28 shr | s1 idct.py:24 mul
-    add rf54, rf52, rf8 ; smul24 rf53, rf37, rf13 ; thrsw ; ldtmu.rf52 # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    add rf55, rf50, rf8 ; smul24 rf56, rf37, rf16 ; ldtmu.rf50      # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    add rf37, rf38, rf46 ; smul24 rf38, rf37, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf46, rf38, rf8 ; smul24 rf57, rf50, rf10 ; thrsw ; ldtmu.rf38 # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    add rf58, rf57, rf46 ; smul24 rf57, rf38, rf20 ; ldtmu.rf46     # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    asr rf59, rf58, 7 ; smul24 rf58, rf46, rf20                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf60, rf58, rf8 ; smul24 rf61, rf46, rf21 ; ldtmu.rf58      # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    asr rf37, rf37, 8 ; add rf61, rf61, rf8                         # s1 idct.py:24 shr | s1 idct.py:24 add
-    add rf62, rf57, rf8 ; smul24 rf63, rf38, rf21 ; ldtmu.rf57      # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    and.pushz -, rf0, 2 ; add rf63, rf63, rf8                       # s2 36 load rows | s1 idct.py:24 add
-    add rf48, rf48, rf8 ; smul24 rf42, rf42, rf6                    # s1 idct.py:29 add | s1 idct.py:28 mul
-    asr rf48, rf48, 8 ; smul24 rf43, rf43, rf6                      # s1 idct.py:29 shr | s1 idct.py:29 mul
-    add rf42, rf42, rf51 ; smul24 rf51, rf50, -4                    # s1 idct.py:28 add | s1 idct.py:24 mul
-    asr rf42, rf42, 6 ; add rf51, rf51, rf54                        # s1 idct.py:28 shr | s1 idct.py:24 add
-    asr rf51, rf51, 7 ; smul24 rf54, rf57, rf21                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf54, rf54, rf60 ; smul24 rf60, rf57, rf25                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf54, rf54, 8 ; add rf60, rf60, rf61                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf61, rf60, 8 ; smul24 rf60, rf50, rf16                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf50, rf60, rf53 ; smul24 rf53, rf50, rf23                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf56, rf53, rf56 ; smul24 rf53, rf47, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf53, rf53, rf8 ; smul24 rf60, rf46, rf18                   # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf46, rf50, rf51 ; smul24 rf50, rf46, rf19                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf46, rf46, 7 ; smul24 rf51, rf57, rf19                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf51, rf51, rf60 ; smul24 rf57, rf57, rf24                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf57, rf57, rf50 ; smul24 rf50, rf52, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf50, rf50, rf55 ; smul24 rf55, rf58, rf21                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf50, rf50, 7 ; smul24 rf60, rf52, rf10                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf55, rf55, rf62 ; smul24 rf62, rf58, rf25                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf53, rf55, 8 ; add rf55, rf60, rf53                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf60, rf55, 7 ; smul24 rf55, rf47, rf13                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf62, rf62, rf63 ; smul24 rf47, rf47, rf16                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf63, rf62, 8 ; smul24 rf62, rf52, rf16                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf52, rf51, rf54 ; smul24 rf51, rf52, rf23                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf54, rf52, 6 ; smul24 rf52, rf38, rf18                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf56, rf56, rf59 ; smul24 rf38, rf38, rf19                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf59, rf56, 7 ; smul24 rf56, rf58, rf19                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf58, rf57, rf61 ; smul24 rf57, rf58, rf24                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf58, rf58, 6 ; add rf55, rf62, rf55                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    add rf47, rf56, rf52 ; add rf51, rf51, rf47                     # s1 idct.py:24 add
-    add rf50, rf57, rf38 ; add rf38, rf55, rf50                     # s1 idct.py:24 add
-    asr rf38, rf38, 7 ; add rf47, rf47, rf53                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf47, rf47, 6 ; add rf51, rf51, rf60                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf50, rf51, 7 ; add rf51, rf50, rf63                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf51, rf51, 6 ; sub rf63, rf46, rf54                        # s1 idct.py:24 shr | s1 idct.py:32 sub
-    sub rf53, rf59, rf58 ; smul24 rf60, rf45, rf22                  # s1 idct.py:32 sub | s1 idct.py:24 mul
-    add rf53, rf63, rf53 ; sub rf63, rf63, rf53                     # s1 idct.py:28 x | s1 idct.py:29 x
-    sub rf57, rf38, rf47 ; smul24 rf55, rf35, rf12                  # s1 idct.py:32 sub | s1 idct.py:24 mul
-    sub rf56, rf50, rf51 ; smul24 rf52, rf35, rf13                  # s1 idct.py:32 sub | s1 idct.py:24 mul
-    add rf60, rf60, rf49 ; smul24 rf49, rf31, rf10                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf62, rf60, 8 ; smul24 rf60, rf45, rf11                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf31, rf55, rf8 ; smul24 rf55, rf31, rf11                   # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf45, rf52, rf8 ; smul24 rf52, rf45, rf17                   # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf49, rf60, rf49 ; smul24 rf60, rf53, rf7                   # s1 idct.py:24 add | s1 idct.py:28 mul
-    add rf52, rf52, rf55 ; smul24 rf55, rf63, rf7                   # s1 idct.py:24 add | s1 idct.py:29 mul
-    add rf61, rf60, rf8 ; smul24 rf60, rf34, rf7                    # s1 idct.py:28 add | s1 idct.py:28 mul
-    asr rf55, rf61, 8 ; add rf61, rf55, rf8                         # s1 idct.py:28 shr | s1 idct.py:29 add
-    asr rf61, rf61, 8 ; add rf60, rf60, rf8                         # s1 idct.py:29 shr | s1 idct.py:28 add
-    asr rf37, rf60, 8 ; add rf49, rf49, rf37                        # s1 idct.py:28 shr | s1 idct.py:24 add
-    asr rf60, rf49, 6 ; smul24 rf49, rf44, rf13                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf31, rf49, rf31 ; smul24 rf49, rf41, rf7                   # s1 idct.py:24 add | s1 idct.py:29 mul
-    asr rf31, rf31, 8 ; add rf49, rf49, rf8                         # s1 idct.py:24 shr | s1 idct.py:29 add
-    asr rf43, rf49, 8 ; add rf48, rf43, rf48                        # s1 idct.py:29 shr | s1 idct.py:29 add
-    asr rf49, rf48, 6 ; smul24 rf48, rf44, rf22                     # s1 idct.py:29 shr | s1 idct.py:24 mul
-    add rf45, rf48, rf45 ; add rf48, rf57, rf56                     # s1 idct.py:24 add | s1 idct.py:28 x
-    asr rf45, rf45, 8 ; sub rf56, rf57, rf56                        # s1 idct.py:24 shr | s1 idct.py:29 x
-    add rf62, rf52, rf62 ; smul24 rf52, rf35, rf10                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf57, rf62, 6 ; smul24 rf62, rf44, rf11                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf35, rf62, rf52 ; smul24 rf52, rf35, rf11                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf31, rf35, rf31 ; smul24 rf35, rf44, rf17                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf31, rf31, 6 ; smul24 rf44, rf48, rf7                      # s1 idct.py:24 shr | s1 idct.py:28 mul
-    add rf35, rf35, rf52 ; smul24 rf52, rf56, rf7                   # s1 idct.py:24 add | s1 idct.py:29 mul
-    add rf44, rf44, rf8 ; smul24 rf53, rf53, rf6                    # s1 idct.py:28 add | s1 idct.py:28 mul
-    asr rf44, rf44, 8 ; smul24 rf63, rf63, rf6                      # s1 idct.py:28 shr | s1 idct.py:29 mul
-    add rf52, rf52, rf8 ; smul24 rf34, rf34, rf6                    # s1 idct.py:29 add | s1 idct.py:28 mul
-    asr rf52, rf52, 8 ; smul24 rf41, rf41, rf6                      # s1 idct.py:29 shr | s1 idct.py:29 mul
-    add rf53, rf53, rf55 ; add rf55, rf63, rf61                     # s1 idct.py:28 add | s1 idct.py:29 add
-    asr rf37, rf53, 6 ; add rf34, rf34, rf37                        # s1 idct.py:28 shr | s1 idct.py:28 add
-    asr rf43, rf55, 6 ; add rf41, rf41, rf43                        # s1 idct.py:29 shr | s1 idct.py:29 add
-    asr rf34, rf34, 6 ; add rf35, rf35, rf45                        # s1 idct.py:28 shr | s1 idct.py:24 add
-    asr rf41, rf41, 6 ; smul24 rf48, rf48, rf6                      # s1 idct.py:29 shr | s1 idct.py:28 mul
-    asr rf35, rf35, 6 ; smul24 rf56, rf56, rf6                      # s1 idct.py:24 shr | s1 idct.py:29 mul
-    add rf42, rf42, rf60 ; sub rf60, rf42, rf60                     # s1 idct.py:32 add | s1 idct.py:32 sub
-    add rf46, rf46, rf54 ; add rf54, rf49, rf57                     # s1 idct.py:32 add
-    sub rf49, rf49, rf57 ; add rf57, rf59, rf58                     # s1 idct.py:32 sub | s1 idct.py:32 add
-    add rf44, rf48, rf44 ; add rf48, rf56, rf52                     # s1 idct.py:28 add | s1 idct.py:29 add
-    asr rf44, rf44, 6 ; sub rf52, rf42, rf46                        # s1 idct.py:28 shr | s1 idct.py:32 sub
-    asr rf48, rf48, 6 ; sub rf56, rf54, rf37                        # s1 idct.py:29 shr | s1 idct.py:32 sub
-    rot rf59, rf56, -1 ; add rf58, rf49, rf43                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf55, rf58, -1 ; add rf45, rf60, rf57                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf61, rf52, -1 ; add rf53, rf34, rf31                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf34, rf45, -1 ; sub rf31, rf34, rf31                       # s2 36 load rows | s1 idct.py:32 sub
-    add rf38, rf38, rf47 ; add rf47, rf41, rf35                     # s1 idct.py:32 add
-    sub rf35, rf41, rf35 ; add rf41, rf50, rf51                     # s1 idct.py:32 sub | s1 idct.py:32 add
-    add rf37, rf42, rf46 ; add rf42, rf54, rf37                     # s1 idct.py:32 add
-    rot rf49, rf37, 1 ; sub rf43, rf49, rf43                        # s2 36 load rows | s1 idct.py:32 sub
-    rot rf60, rf43, 1 ; sub rf57, rf60, rf57                        # s2 36 load rows | s1 idct.py:32 sub
-    rot rf54, rf57, 1 ; sub rf46, rf53, rf38                        # s2 36 load rows | s1 idct.py:32 sub
-    rot rf51, rf42, 1 ; sub rf50, rf47, rf44                        # s2 36 load rows | s1 idct.py:32 sub
-    rot rf62, rf50, -1 ; add rf63, rf35, rf48                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf59, rf63, -1 ; mov.ifnb rf57, rf59                        # s2 36 load rows
-    rot rf55, rf46, -1 ; mov.ifnb rf37, rf55                        # s2 36 load rows
-    rot rf61, rf57, -2 ; mov.ifnb rf43, rf61                        # s2 36 load rows
-    rot rf34, rf37, 2 ; mov.ifnb rf42, rf34                         # s2 36 load rows
-    rot rf53, rf43, -2 ; add rf38, rf53, rf38                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf47, rf42, 2 ; add rf44, rf47, rf44                        # s2 36 load rows | s1 idct.py:32 add
-    rot rf48, rf38, 1 ; sub rf35, rf35, rf48                        # s2 36 load rows | s1 idct.py:32 sub
-    rot rf56, rf35, 1 ; mov.ifnb rf54, rf56                         # s2 36 load rows
-    rot rf58, rf44, 1 ; mov.ifnb rf49, rf58                         # s2 36 load rows
-    rot rf52, rf54, -2 ; mov.ifnb rf60, rf52                        # s2 36 load rows
-    rot rf45, rf49, 2 ; mov.ifnb rf51, rf45                         # s2 36 load rows
-    rot rf59, rf60, -2 ; mov.ifnb rf38, rf59                        # s2 36 load rows
-    rot rf55, rf51, 2 ; mov.ifnb rf35, rf55                         # s2 36 load rows
-    rot rf61, rf38, 2 ; mov.ifna rf37, rf61                         # s2 36 load rows
-    rot rf57, rf35, -2 ; mov.ifna rf34, rf57                        # s2 36 load rows
-    mov.ifna rf42, rf53 ; add rf53, rf31, rf41                      # s2 36 load rows | s1 idct.py:32 add
-    rot rf41, rf53, -1 ; sub rf31, rf31, rf41                       # s2 36 load rows | s1 idct.py:32 sub
-    rot rf43, rf31, 1 ; mov.ifna rf47, rf43                         # s2 36 load rows
-    mov.ifnb rf31, rf62 ; mov.ifnb rf44, rf41                       # s2 36 load rows
-    rot rf50, rf31, -2 ; mov.ifnb rf43, rf50                        # s2 36 load rows
-    rot rf46, rf44, 2 ; mov.ifnb rf56, rf46                         # s2 36 load rows
-    rot rf52, rf43, -2 ; mov.ifna rf49, rf52                        # s2 36 load rows
-    rot rf54, rf56, -2 ; mov.ifna rf45, rf54                        # s2 36 load rows
-    mov.ifna rf51, rf59 ; smul24 rf59, rf37, rf17                   # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifna rf55, rf60 ; smul24 rf60, rf34, rf20                   # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifnb rf48, rf63 ; smul24 rf63, rf37, -4                     # s2 36 load rows | s2 idct.py:24 mul
-    rot rf41, rf48, 2 ; smul24 rf62, rf34, rf21                     # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifnb rf58, rf53 ; smul24 rf53, rf42, rf17                   # s2 36 load rows | s2 idct.py:24 mul
-    rot rf50, rf58, 2 ; mov.ifna rf38, rf50                         # s2 36 load rows
-    mov.ifna rf61, rf31 ; smul24 rf31, rf47, rf20                   # s2 36 load rows | s2 idct.py:24 mul
-    add rf59, rf59, rf8 ; add rf60, rf60, rf8                       # s2 idct.py:24 add
-    add rf62, rf63, rf8 ; add rf63, rf62, rf8                       # s2 idct.py:24 add
-    mov.ifna rf44, rf57 ; smul24 rf57, rf42, -4                     # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifna rf46, rf35 ; smul24 rf35, rf47, rf21                   # s2 36 load rows | s2 idct.py:24 mul
-    add rf31, rf53, rf8 ; add rf53, rf31, rf8                       # s2 idct.py:24 add
-    add rf35, rf57, rf8 ; add rf57, rf35, rf8                       # s2 idct.py:24 add
-    mov.ifna rf48, rf52 ; smul24 rf52, rf45, -4                     # s2 36 load rows | s2 idct.py:24 mul
-    add rf52, rf52, rf59 ; smul24 rf59, rf49, rf21                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf52, rf52, 7 ; add rf59, rf59, rf60                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf59, rf59, 8 ; smul24 rf60, rf45, rf10                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf60, rf60, rf62 ; smul24 rf62, rf49, rf25                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf60, rf60, 7 ; add rf62, rf62, rf63                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf62, rf62, 8 ; smul24 rf63, rf51, rf21                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    mov.ifna rf58, rf54 ; smul24 rf54, rf55, -4                     # s2 36 load rows | s2 idct.py:24 mul
-    add rf31, rf54, rf31 ; smul24 rf54, rf55, rf10                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf31, rf31, 7 ; add rf53, rf63, rf53                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf53, rf53, 8 ; smul24 rf63, rf51, rf25                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf54, rf54, rf35 ; add rf35, rf38, rf61                     # s2 idct.py:24 add | s2 idct.py:28 x
-    asr rf54, rf54, 7 ; add rf57, rf63, rf57                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf63, rf57, 8 ; smul24 rf57, rf37, rf13                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    mov.ifna rf41, rf43 ; smul24 rf37, rf37, rf16                   # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifna rf50, rf56 ; smul24 rf56, rf45, rf16                   # s2 36 load rows | s2 idct.py:24 mul
-    add rf56, rf56, rf57 ; smul24 rf57, rf34, rf18                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf52, rf56, rf52 ; smul24 rf56, rf49, rf19                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf45, rf52, 7 ; smul24 rf52, rf45, rf23                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf43, rf44, rf46 ; smul24 rf34, rf34, rf19                  # s2 idct.py:28 x | s2 idct.py:24 mul
-    add rf49, rf56, rf57 ; smul24 rf56, rf49, rf24                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf37, rf52, rf37 ; smul24 rf52, rf42, rf13                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf34, rf56, rf34 ; smul24 rf56, rf55, rf16                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf52, rf56, rf52 ; smul24 rf56, rf47, rf18                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf49, rf49, rf59 ; smul24 rf59, rf51, rf19                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf42, rf49, 6 ; smul24 rf49, rf42, rf16                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf55, rf59, rf56 ; smul24 rf56, rf55, rf23                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf47, rf56, rf49 ; smul24 rf49, rf47, rf19                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf37, rf37, rf60 ; smul24 rf51, rf51, rf24                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf60, rf37, 7 ; smul24 rf37, rf35, rf7                      # s2 idct.py:24 shr | s2 idct.py:28 mul
-    add rf51, rf51, rf49 ; smul24 rf49, rf48, rf12                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf37, rf37, rf8 ; smul24 rf56, rf43, rf7                    # s2 idct.py:28 add | s2 idct.py:28 mul
-    asr rf37, rf37, 8 ; smul24 rf59, rf58, rf12                     # s2 idct.py:28 shr | s2 idct.py:24 mul
-    add rf49, rf49, rf8 ; smul24 rf57, rf41, rf13                   # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf34, rf34, rf62 ; add rf56, rf56, rf8                      # s2 idct.py:24 add | s2 idct.py:28 add
-    asr rf34, rf34, 6 ; add rf59, rf59, rf8                         # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf56, rf56, 8 ; smul24 rf62, rf50, rf13                     # s2 idct.py:28 shr | s2 idct.py:24 mul
-    add rf31, rf52, rf31 ; add rf52, rf55, rf53                     # s2 idct.py:24 add
-    asr rf31, rf31, 7 ; add rf47, rf47, rf54                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf51, rf52, 6 ; add rf52, rf51, rf63                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf47, rf47, 7 ; smul24 rf35, rf35, rf6                      # s2 idct.py:24 shr | s2 idct.py:28 mul
-    asr rf52, rf52, 6 ; sub rf38, rf38, rf61                        # s2 idct.py:24 shr | s2 idct.py:29 x
-    add rf57, rf57, rf49 ; smul24 rf49, rf48, rf10                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf61, rf57, 8 ; smul24 rf57, rf41, rf11                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    sub rf44, rf44, rf46 ; smul24 rf43, rf43, rf6                   # s2 idct.py:29 x | s2 idct.py:28 mul
-    add rf62, rf62, rf59 ; smul24 rf59, rf58, rf10                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf46, rf62, 8 ; smul24 rf62, rf50, rf11                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf35, rf35, rf37 ; add rf37, rf57, rf49                     # s2 idct.py:28 add | s2 idct.py:24 add
-    asr rf35, rf35, 6 ; sub rf49, rf45, rf42                        # s2 idct.py:28 shr | s2 idct.py:32 sub
-    sub rf63, rf60, rf34 ; smul24 rf57, rf38, rf7                   # s2 idct.py:32 sub | s2 idct.py:29 mul
-    add rf56, rf43, rf56 ; smul24 rf43, rf48, rf13                  # s2 idct.py:28 add | s2 idct.py:24 mul
-    asr rf56, rf56, 6 ; add rf59, rf62, rf59                        # s2 idct.py:28 shr | s2 idct.py:24 add
-    sub rf54, rf31, rf51 ; smul24 rf62, rf44, rf7                   # s2 idct.py:32 sub | s2 idct.py:29 mul
-    sub rf55, rf47, rf52 ; smul24 rf53, rf58, rf13                  # s2 idct.py:32 sub | s2 idct.py:24 mul
-    mov tmua, rf32 ; add rf37, rf37, rf61 ; thrsw                   # s2 37 load dst | s2 idct.py:24 add
-    asr rf37, rf37, 6 ; add rf57, rf57, rf8                         # s2 idct.py:24 shr | s2 idct.py:29 add
-    asr rf43, rf57, 8 ; add rf57, rf43, rf8                         # s2 idct.py:29 shr | s2 idct.py:24 add
-    add rf61, rf59, rf46 ; smul24 rf59, rf41, rf22 ; ldtmu.rf46     # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf61, rf61, 6 ; add rf62, rf62, rf8                         # s2 idct.py:24 shr | s2 idct.py:29 add
-    asr rf53, rf62, 8 ; add rf62, rf53, rf8                         # s2 idct.py:29 shr | s2 idct.py:24 add
-    add rf35, rf35, rf26 ; smul24 rf38, rf38, rf6                   # s2 idct.py:28 add | s2 idct.py:29 mul
-    add rf57, rf59, rf57 ; smul24 rf48, rf48, rf11                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf57, rf57, 8 ; add rf59, rf49, rf63                        # s2 idct.py:24 shr | s2 idct.py:28 x
-    mov tmua, rf33 ; smul24 rf33, rf41, rf17 ; thrsw                # s2 37 load dst | s2 idct.py:24 mul
-    add rf56, rf56, rf26 ; smul24 rf41, rf50, rf22                  # s2 idct.py:28 add | s2 idct.py:24 mul
-    add rf44, rf41, rf62 ; smul24 rf41, rf44, rf6                   # s2 idct.py:24 add | s2 idct.py:29 mul
-    asr rf44, rf44, 8 ; add rf62, rf54, rf55                        # s2 idct.py:24 shr | s2 idct.py:28 x
-    add rf42, rf45, rf42 ; smul24 rf58, rf58, rf11 ; ldtmu.rf45     # s2 idct.py:32 add | s2 idct.py:24 mul | s2 37 load dst
-    add rf38, rf38, rf43 ; smul24 rf43, rf50, rf17                  # s2 idct.py:29 add | s2 idct.py:24 mul
-    asr rf38, rf38, 6 ; smul24 rf50, rf59, rf7                      # s2 idct.py:29 shr | s2 idct.py:28 mul
-    add rf33, rf33, rf48 ; smul24 rf48, rf62, rf7                   # s2 idct.py:24 add | s2 idct.py:28 mul
-    sub rf63, rf49, rf63 ; add rf49, rf35, rf37                     # s2 idct.py:29 x | s2 idct.py:32 add
-    add rf36, rf50, rf8 ; mov tmua, rf36 ; thrsw                    # s2 idct.py:28 add | s2 37 load dst
-    asr rf36, rf36, 8 ; add rf50, rf56, rf61                        # s2 idct.py:28 shr | s2 idct.py:32 add
-    add rf31, rf31, rf51 ; add rf41, rf41, rf53                     # s2 idct.py:32 add | s2 idct.py:29 add
-    asr rf41, rf41, 6 ; add rf43, rf43, rf58                        # s2 idct.py:29 shr | s2 idct.py:24 add
-    sub rf55, rf54, rf55 ; add rf54, rf48, rf8 ; ldtmu.rf48         # s2 idct.py:29 x | s2 idct.py:28 add | s2 37 load dst
-    asr rf58, rf54, 8 ; add rf54, rf49, rf42                        # s2 idct.py:28 shr | s2 idct.py:32 add
-    asr rf33, rf54, 5 ; add rf54, rf33, rf57                        # s2 37 shr | s2 idct.py:24 add
-    asr rf54, rf54, 6 ; smul24 rf59, rf59, rf6                      # s2 idct.py:24 shr | s2 idct.py:28 mul
-    mov tmua, rf39 ; smul24 rf39, rf63, rf7 ; thrsw                 # s2 37 load dst | s2 idct.py:29 mul
-    add rf43, rf50, rf31 ; add rf44, rf43, rf44                     # s2 idct.py:32 add | s2 idct.py:24 add
-    asr rf43, rf43, 5 ; smul24 rf62, rf62, rf6                      # s2 37 shr | s2 idct.py:28 mul
-    asr rf44, rf44, 6 ; smul24 rf57, rf55, rf7                      # s2 idct.py:24 shr | s2 idct.py:29 mul
-    mov rf38, rf46.ul ; add rf51, rf38, rf26 ; ldtmu.rf53           # s2 37 load dst | s2 idct.py:29 add
-    add rf36, rf59, rf36 ; mov tmua, rf40 ; thrsw                   # s2 idct.py:28 add | s2 37 load dst
-    asr rf36, rf36, 6 ; add rf40, rf40, rf29                        # s2 idct.py:28 shr | s2 37 load dst
-    add rf39, rf39, rf8 ; mov rf46, rf46.uh                         # s2 idct.py:29 add | s2 37 load dst
-    asr rf39, rf39, 8 ; add rf41, rf41, rf26                        # s2 idct.py:29 shr | s2 idct.py:29 add
-    add rf58, rf62, rf58 ; add rf62, rf57, rf8 ; ldtmu.rf57         # s2 idct.py:28 add | s2 idct.py:29 add | s2 37 load dst
-    asr rf38, rf58, 6 ; add rf33, rf38, rf33                        # s2 idct.py:28 shr | s2 37 add
-    asr rf58, rf62, 8 ; add rf62, rf51, rf54                        # s2 idct.py:29 shr | s2 idct.py:32 add
-    max rf33, rf33, 0 ; mov tmua, rf40                              # s2 37 clip | s2 37 load dst
-    min rf33, rf33, rf28 ; add rf40, rf40, rf29 ; thrsw             # s2 37 clip | s2 37 load dst
-    add rf46, rf46, rf43 ; smul24 rf43, rf63, rf6                   # s2 37 add | s2 idct.py:29 mul
-    max rf46, rf46, 0 ; add rf63, rf41, rf44                        # s2 37 clip | s2 idct.py:32 add
-    min rf55, rf46, rf28 ; smul24 rf59, rf55, rf6 ; ldtmu.rf46      # s2 37 clip | s2 idct.py:29 mul | s2 37 load dst
-    mov tmua, rf40 ; add rf39, rf43, rf39 ; thrsw                   # s2 37 load dst | s2 idct.py:29 add
-    asr rf43, rf39, 6 ; add rf39, rf62, rf36                        # s2 idct.py:29 shr | s2 idct.py:32 add
-    asr rf39, rf39, 5 ; add rf58, rf59, rf58                        # s2 37 shr | s2 idct.py:29 add
-    asr rf59, rf58, 6 ; add rf58, rf63, rf38                        # s2 idct.py:29 shr | s2 idct.py:32 add
-    asr rf54, rf58, 5 ; sub rf51, rf51, rf54                        # s2 37 shr | s2 idct.py:32 sub
-    mov rf40, rf45.ul ; add tmua, rf40, rf29 ; thrsw ; ldtmu.rf58   # s2 37 load dst
-    mov rf41, rf45.uh ; sub rf44, rf41, rf44                        # s2 37 load dst | s2 idct.py:32 sub
-    add rf39, rf40, rf39 ; add rf40, rf51, rf43                     # s2 37 add | s2 idct.py:32 add
-    max rf39, rf39, 0 ; sub.pushc -, rf1, rf3                       # s2 37 clip | s2 37 store dst
-    tmuwt - ; add rf54, rf41, rf54 ; ldtmu.rf41                     # the last trip's stores | s2 37 add | s2 37 load dst
-    asr rf40, rf40, 5 ; add rf45, rf44, rf59                        # s2 37 shr | s2 idct.py:32 add
-    vpack tmud, rf33, rf55 ; sub rf33, rf35, rf37                   # s2 37 store dst | s2 idct.py:32 sub
-    max rf54, rf54, 0 ; add rf34, rf60, rf34                        # s2 37 clip | s2 idct.py:32 add
-    asr rf60, rf45, 5 ; mov rf45, rf48.ul                           # s2 37 shr | s2 37 load dst
-    min rf39, rf39, rf28 ; mov rf48, rf48.uh                        # s2 37 clip | s2 37 load dst
-    min rf54, rf54, rf28 ; sub rf56, rf56, rf61                     # s2 37 clip | s2 idct.py:32 sub
-    add rf45, rf47, rf52 ; add rf40, rf45, rf40                     # s2 idct.py:32 add | s2 37 add
-    max rf40, rf40, 0 ; add rf47, rf33, rf34                        # s2 37 clip | s2 idct.py:32 add
-    asr rf47, rf47, 5 ; mov.ifna tmua, rf32                         # s2 37 shr | s2 37 store dst
-    min rf40, rf40, rf28 ; add rf48, rf48, rf60                     # s2 37 clip | s2 37 add
-    max rf48, rf48, 0 ; add rf60, rf56, rf45                        # s2 37 clip | s2 idct.py:32 add
-    asr rf60, rf60, 5 ; add rf32, rf32, rf29                        # s2 37 shr | s2 37 store dst
-    vpack tmud, rf39, rf54 ; mov rf39, rf53.ul                      # s2 37 store dst | s2 37 load dst
-    min rf48, rf48, rf28 ; mov rf53, rf53.uh                        # s2 37 clip | s2 37 load dst
-    sub rf34, rf33, rf34 ; add rf33, rf39, rf47                     # s2 idct.py:32 sub | s2 37 add
-    asr rf34, rf34, 5 ; mov.ifna tmua, rf32                         # s2 37 shr | s2 37 store dst
-    max rf33, rf33, 0 ; sub rf45, rf56, rf45                        # s2 37 clip | s2 idct.py:32 sub
-    asr rf53, rf45, 5 ; add rf45, rf53, rf60                        # s2 37 shr | s2 37 add
-    max rf45, rf45, 0 ; add rf32, rf32, rf29                        # s2 37 clip | s2 37 store dst
-    vpack tmud, rf40, rf48 ; mov rf40, rf57.ul                      # s2 37 store dst | s2 37 load dst
-    min rf33, rf33, rf28 ; mov rf57, rf57.uh                        # s2 37 clip | s2 37 load dst
-    min rf45, rf45, rf28 ; sub rf43, rf51, rf43                     # s2 37 clip | s2 idct.py:32 sub
-    asr rf40, rf43, 5 ; add rf34, rf40, rf34                        # s2 37 shr | s2 37 add
-    max rf34, rf34, 0 ; sub rf44, rf44, rf59                        # s2 37 clip | s2 idct.py:32 sub
-    asr rf44, rf44, 5 ; mov.ifna tmua, rf32                         # s2 37 shr | s2 37 store dst
-    min rf34, rf34, rf28 ; add rf53, rf57, rf53                     # s2 37 clip | s2 37 add
-    max rf53, rf53, 0 ; add rf32, rf32, rf29                        # s2 37 clip | s2 37 store dst
-    vpack tmud, rf33, rf45 ; mov rf33, rf46.ul                      # s2 37 store dst | s2 37 load dst
-    min rf46, rf53, rf28 ; mov rf53, rf46.uh                        # s2 37 clip | s2 37 load dst
-    sub rf36, rf62, rf36 ; add rf33, rf33, rf40                     # s2 idct.py:32 sub | s2 37 add
-    asr rf36, rf36, 5 ; sub rf38, rf63, rf38                        # s2 37 shr | s2 idct.py:32 sub
-    max rf33, rf33, 0 ; add rf44, rf53, rf44                        # s2 37 clip | s2 37 add
-    asr rf38, rf38, 5 ; mov.ifna tmua, rf32                         # s2 37 shr | s2 37 store dst
-    max rf44, rf44, 0 ; add rf32, rf32, rf29                        # s2 37 clip | s2 37 store dst
-    vpack tmud, rf34, rf46 ; mov rf34, rf58.ul                      # s2 37 store dst | s2 37 load dst
-    min rf33, rf33, rf28 ; mov rf58, rf58.uh                        # s2 37 clip | s2 37 load dst
-    min rf44, rf44, rf28 ; sub rf42, rf49, rf42                     # s2 37 clip | s2 idct.py:32 residual
-    asr rf36, rf42, 5 ; add rf34, rf34, rf36                        # s2 37 shr | s2 37 add
-    max rf31, rf34, 0 ; sub rf34, rf50, rf31                        # s2 37 clip | s2 idct.py:32 residual
-    asr rf38, rf34, 5 ; add rf34, rf58, rf38                        # s2 37 shr | s2 37 add
-    max rf34, rf34, 0 ; mov.ifna tmua, rf32                         # s2 37 clip | s2 37 store dst
-    min rf31, rf31, rf28 ; add rf32, rf32, rf29                     # s2 37 clip | s2 37 store dst
-    vpack tmud, rf33, rf44 ; mov rf33, rf41.ul                      # s2 37 store dst | s2 37 load dst
-    min rf34, rf34, rf28 ; mov rf41, rf41.uh                        # s2 37 clip | s2 37 load dst
-    add rf33, rf33, rf36 ; add rf36, rf41, rf38                     # s2 37 add
-    max rf33, rf33, 0 ; mov.ifna tmua, rf32                         # s2 37 clip | s2 37 store dst
-    max rf36, rf36, 0 ; add rf32, rf32, rf29                        # s2 37 clip | s2 37 store dst
-    vpack tmud, rf31, rf34 ; sub.pushc -, rf1, rf30                 # s2 37 store dst | whether there is a trip more
-    min rf33, rf33, rf28 ; mov.ifnb tmua, rf32                      # s2 37 clip | s2 37 store dst
+    and.pushz -, rf0, 1 ; add rf40, rf40, rf10                      # s2 36 load rows | s1 idct.py:24 add
+    and.pushz -, rf0, 2 ; smul24 rf53, rf22, rf19                   # s2 36 load rows | s1 idct.py:24 mul
+    add rf54, rf26, rf10 ; smul24 rf55, rf22, rf24 ; thrsw ; ldtmu.rf26 # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
+    add rf56, rf39, rf38 ; smul24 rf39, rf26, rf14 ; ldtmu.rf38     # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
+    asr rf56, rf56, 8 ; smul24 rf57, rf38, rf14                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf59, rf42, rf10 ; smul24 rf58, rf38, rf24 ; thrsw ; ldtmu.rf42 # s1 idct.py:29 add | s1 idct.py:24 mul | s1 34 load coeffs
+    asr rf60, rf59, 8 ; smul24 rf59, rf42, rf29                     # s1 idct.py:29 shr | s1 idct.py:24 mul
+    add rf61, rf59, rf10 ; smul24 rf62, rf42, rf30 ; ldtmu.rf59     # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
+    add rf58, rf62, rf10 ; add rf62, rf58, rf53 ; ldtmu.rf53        # s1 idct.py:24 add | s1 34 load coeffs
+    tmuwt - ; smul24 rf63, rf36, rf8 ; ldtmu.rf36                   # s1 idct.py:28 mul | s1 34 load coeffs
+    add rf22, rf63, rf37 ; smul24 rf37, rf22, -4                    # s1 idct.py:28 add | s1 idct.py:24 mul
+    asr rf22, rf22, 6 ; smul24 rf63, rf59, rf29                     # s1 idct.py:28 shr | s1 idct.py:24 mul
+    add rf37, rf63, rf10 ; add rf63, rf37, rf10                     # s1 idct.py:24 add
+    add rf57, rf57, rf63 ; smul24 rf63, rf59, rf30                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf57, rf57, 7 ; add rf63, rf63, rf10                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    mov tmua, rf46 ; smul24 rf41, rf41, rf8 ; thrsw                 # s2 37 load dst | s1 idct.py:29 mul
+    add rf60, rf41, rf60 ; smul24 rf41, rf38, -4                    # s1 idct.py:29 add | s1 idct.py:24 mul
+    asr rf41, rf60, 6 ; add rf40, rf41, rf40                        # s1 idct.py:29 shr | s1 idct.py:24 add
+    asr rf40, rf40, 7 ; smul24 rf60, rf36, rf30                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf37, rf60, rf37 ; smul24 rf60, rf36, rf35                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf37, rf37, 8 ; smul24 rf38, rf38, rf33                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf63, rf60, rf63 ; smul24 rf60, rf21, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf63, rf63, 8 ; add rf60, rf60, rf10                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    add rf55, rf38, rf55 ; smul24 rf38, rf59, rf27                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    add rf39, rf39, rf60 ; smul24 rf59, rf59, rf28 ; ldtmu.rf60     # s1 idct.py:24 add | s1 idct.py:24 mul | s2 37 load dst
+    asr rf39, rf39, 7 ; add rf40, rf62, rf40                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    asr rf40, rf40, 7 ; smul24 rf62, rf36, rf28                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf36, rf62, rf38 ; smul24 rf38, rf36, rf34                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    add rf59, rf38, rf59 ; smul24 rf38, rf26, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
+    add rf38, rf38, rf54 ; smul24 rf54, rf53, rf30                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf38, rf38, 7 ; smul24 rf62, rf53, rf35                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf61, rf54, rf61 ; smul24 rf54, rf21, rf19                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf21, rf61, 8 ; smul24 rf61, rf21, rf24                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf62, rf62, rf58 ; smul24 rf58, rf26, rf24                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf62, rf62, 8 ; smul24 rf26, rf26, rf33                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf37, rf36, rf37 ; smul24 rf36, rf42, rf27                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf42, rf37, 6 ; smul24 rf37, rf42, rf28                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf57, rf55, rf57 ; smul24 rf55, rf53, rf28                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf57, rf57, 7 ; smul24 rf53, rf53, rf34                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf58, rf59, rf63 ; add rf54, rf58, rf54                     # s1 idct.py:24 add
+    asr rf55, rf58, 6 ; add rf36, rf55, rf36                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    add rf26, rf26, rf61 ; add rf37, rf53, rf37                     # s1 idct.py:24 add
+    add rf21, rf54, rf38 ; add rf36, rf36, rf21                     # s1 idct.py:24 add
+    asr rf21, rf21, 7 ; add rf26, rf26, rf39                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    asr rf36, rf36, 6 ; add rf37, rf37, rf62                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    asr rf26, rf26, 7 ; sub rf62, rf40, rf42                        # s1 idct.py:24 shr | s1 idct.py:32 sub
+    asr rf37, rf37, 6 ; sub rf39, rf57, rf55                        # s1 idct.py:24 shr | s1 idct.py:32 sub
+    add rf54, rf62, rf39 ; smul24 rf38, rf16, rf32                  # s1 idct.py:28 x | s1 idct.py:24 mul
+    sub rf62, rf62, rf39 ; smul24 rf39, rf12, rf18                  # s1 idct.py:29 x | s1 idct.py:24 mul
+    sub rf61, rf21, rf36 ; smul24 rf53, rf12, rf19                  # s1 idct.py:32 sub | s1 idct.py:24 mul
+    sub rf58, rf26, rf37 ; smul24 rf59, rf13, rf14                  # s1 idct.py:32 sub | s1 idct.py:24 mul
+    add rf43, rf38, rf43 ; smul24 rf38, rf16, rf17                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    asr rf43, rf43, 8 ; smul24 rf13, rf13, rf17                     # s1 idct.py:24 shr | s1 idct.py:24 mul
+    add rf16, rf39, rf10 ; smul24 rf39, rf16, rf25                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    add rf53, rf53, rf10 ; smul24 rf63, rf54, rf9                   # s1 idct.py:24 add | s1 idct.py:28 mul
+    add rf38, rf38, rf59 ; smul24 rf59, rf62, rf9                   # s1 idct.py:24 add | s1 idct.py:29 mul
+    add rf39, rf39, rf13 ; smul24 rf13, rf7, rf9                    # s1 idct.py:24 add | s1 idct.py:28 mul
+    add rf59, rf63, rf10 ; add rf63, rf59, rf10                     # s1 idct.py:28 add | s1 idct.py:29 add
+    asr rf59, rf59, 8 ; add rf13, rf13, rf10                        # s1 idct.py:28 shr | s1 idct.py:28 add
+    asr rf56, rf63, 8 ; add rf38, rf38, rf56                        # s1 idct.py:29 shr | s1 idct.py:24 add
+    asr rf13, rf13, 8 ; smul24 rf63, rf15, rf19                     # s1 idct.py:28 shr | s1 idct.py:24 mul
+    asr rf38, rf38, 6 ; add rf16, rf63, rf16                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    asr rf16, rf16, 8 ; smul24 rf63, rf31, rf9                      # s1 idct.py:24 shr | s1 idct.py:29 mul
+    add rf39, rf63, rf10 ; add rf43, rf39, rf43                     # s1 idct.py:29 add | s1 idct.py:24 add
+    asr rf39, rf39, 8 ; smul24 rf63, rf15, rf32                     # s1 idct.py:29 shr | s1 idct.py:24 mul
+    asr rf53, rf43, 6 ; add rf43, rf63, rf53                        # s1 idct.py:24 shr | s1 idct.py:24 add
+    asr rf43, rf43, 8 ; add rf63, rf61, rf58                        # s1 idct.py:24 shr | s1 idct.py:28 x
+    sub rf61, rf61, rf58 ; smul24 rf58, rf12, rf14                  # s1 idct.py:29 x | s1 idct.py:24 mul
+    add rf40, rf40, rf42 ; smul24 rf12, rf12, rf17                  # s1 idct.py:32 add | s1 idct.py:24 mul
+    add rf57, rf57, rf55 ; smul24 rf55, rf15, rf17                  # s1 idct.py:32 add | s1 idct.py:24 mul
+    add rf15, rf55, rf58 ; smul24 rf55, rf15, rf25                  # s1 idct.py:24 add | s1 idct.py:24 mul
+    add rf12, rf55, rf12 ; smul24 rf55, rf63, rf9                   # s1 idct.py:24 add | s1 idct.py:28 mul
+    add rf55, rf55, rf10 ; smul24 rf58, rf61, rf9                   # s1 idct.py:28 add | s1 idct.py:29 mul
+    asr rf54, rf55, 8 ; smul24 rf55, rf54, rf8                      # s1 idct.py:28 shr | s1 idct.py:28 mul
+    add rf58, rf58, rf10 ; smul24 rf62, rf62, rf8                   # s1 idct.py:29 add | s1 idct.py:29 mul
+    asr rf58, rf58, 8 ; smul24 rf7, rf7, rf8                        # s1 idct.py:29 shr | s1 idct.py:28 mul
+    add rf55, rf55, rf59 ; smul24 rf31, rf31, rf8                   # s1 idct.py:28 add | s1 idct.py:29 mul
+    asr rf55, rf55, 6 ; add rf56, rf62, rf56                        # s1 idct.py:28 shr | s1 idct.py:29 add
+    asr rf13, rf56, 6 ; add rf7, rf7, rf13                          # s1 idct.py:29 shr | s1 idct.py:28 add
+    asr rf7, rf7, 6 ; add rf15, rf15, rf16                          # s1 idct.py:28 shr | s1 idct.py:24 add
+    asr rf15, rf15, 6 ; add rf31, rf31, rf39                        # s1 idct.py:24 shr | s1 idct.py:29 add
+    asr rf12, rf31, 6 ; add rf31, rf12, rf43                        # s1 idct.py:29 shr | s1 idct.py:24 add
+    asr rf31, rf31, 6 ; smul24 rf63, rf63, rf8                      # s1 idct.py:24 shr | s1 idct.py:28 mul
+    add rf43, rf22, rf38 ; smul24 rf61, rf61, rf8                   # s1 idct.py:32 add | s1 idct.py:29 mul
+    sub rf38, rf22, rf38 ; add rf22, rf41, rf53                     # s1 idct.py:32 sub | s1 idct.py:32 add
+    sub rf53, rf41, rf53 ; add rf41, rf63, rf54                     # s1 idct.py:32 sub | s1 idct.py:28 add
+    asr rf41, rf41, 6 ; add rf58, rf61, rf58                        # s1 idct.py:28 shr | s1 idct.py:29 add
+    asr rf58, rf58, 6 ; sub rf61, rf43, rf40                        # s1 idct.py:29 shr | s1 idct.py:32 sub
+    rot rf63, rf61, -1 ; sub rf54, rf22, rf55                       # s2 36 load rows | s1 idct.py:32 sub
+    rot rf16, rf54, -1 ; add rf39, rf53, rf13                       # s2 36 load rows | s1 idct.py:32 add
+    rot rf62, rf39, -1 ; add rf56, rf38, rf57                       # s2 36 load rows | s1 idct.py:32 add
+    rot rf42, rf56, -1 ; add rf59, rf7, rf15                        # s2 36 load rows | s1 idct.py:32 add
+    sub rf15, rf7, rf15 ; add rf7, rf21, rf36                       # s1 idct.py:32 sub | s1 idct.py:32 add
+    add rf12, rf12, rf31 ; sub rf31, rf12, rf31                     # s1 idct.py:32 add | s1 idct.py:32 sub
+    add rf26, rf26, rf37 ; add rf37, rf43, rf40                     # s1 idct.py:32 add
+    rot rf55, rf37, 1 ; add rf22, rf22, rf55                        # s2 36 load rows | s1 idct.py:32 add
+    rot rf53, rf22, 1 ; sub rf13, rf53, rf13                        # s2 36 load rows | s1 idct.py:32 sub
+    rot rf57, rf13, 1 ; sub rf38, rf38, rf57                        # s2 36 load rows | s1 idct.py:32 sub
+    rot rf43, rf38, 1 ; sub rf40, rf59, rf7                         # s2 36 load rows | s1 idct.py:32 sub
+    rot rf36, rf40, -1 ; sub rf21, rf12, rf41                       # s2 36 load rows | s1 idct.py:32 sub
+    rot rf16, rf21, -1 ; mov.ifnb rf38, rf16                        # s2 36 load rows
+    rot rf62, rf38, -2 ; mov.ifnb rf37, rf62                        # s2 36 load rows
+    rot rf63, rf37, 2 ; mov.ifnb rf13, rf63                         # s2 36 load rows
+    rot rf42, rf13, -2 ; mov.ifnb rf22, rf42                        # s2 36 load rows
+    rot rf59, rf22, 2 ; add rf7, rf59, rf7                          # s2 36 load rows | s1 idct.py:32 add
+    rot rf41, rf7, 1 ; add rf12, rf12, rf41                         # s2 36 load rows | s1 idct.py:32 add
+    rot rf54, rf12, 1 ; mov.ifnb rf43, rf54                         # s2 36 load rows
+    rot rf39, rf43, -2 ; mov.ifnb rf55, rf39                        # s2 36 load rows
+    rot rf61, rf55, 2 ; mov.ifnb rf57, rf61                         # s2 36 load rows
+    rot rf56, rf57, -2 ; mov.ifnb rf53, rf56                        # s2 36 load rows
+    rot rf62, rf53, 2 ; mov.ifna rf37, rf62                         # s2 36 load rows
+    mov.ifna rf63, rf38 ; add rf38, rf31, rf58                      # s2 36 load rows | s1 idct.py:32 add
+    rot rf58, rf38, -1 ; sub rf31, rf31, rf58                       # s2 36 load rows | s1 idct.py:32 sub
+    rot rf42, rf31, 1 ; mov.ifna rf22, rf42                         # s2 36 load rows
+    mov.ifnb rf7, rf58 ; add rf58, rf15, rf26                       # s2 36 load rows | s1 idct.py:32 add
+    rot rf26, rf58, -1 ; sub rf15, rf15, rf26                       # s2 36 load rows | s1 idct.py:32 sub
+    rot rf36, rf15, 1 ; mov.ifnb rf31, rf36                         # s2 36 load rows
+    rot rf16, rf7, 2 ; mov.ifnb rf15, rf16                          # s2 36 load rows
+    rot rf26, rf15, -2 ; mov.ifnb rf12, rf26                        # s2 36 load rows
+    rot rf13, rf31, -2 ; mov.ifna rf59, rf13                        # s2 36 load rows
+    rot rf21, rf12, 2 ; mov.ifnb rf36, rf21                         # s2 36 load rows
+    rot rf40, rf36, -2 ; mov.ifnb rf42, rf40                        # s2 36 load rows
+    rot rf39, rf42, -2 ; mov.ifna rf55, rf39                        # s2 36 load rows
+    mov.ifna rf61, rf43 ; smul24 rf43, rf37, rf25                   # s2 36 load rows | s2 idct.py:24 mul
+    mov.ifna rf53, rf56 ; smul24 rf56, rf63, rf29                   # s2 36 load rows | s2 idct.py:24 mul
+    mov.ifna rf62, rf57 ; smul24 rf57, rf37, -4                     # s2 36 load rows | s2 idct.py:24 mul
+    mov.ifnb rf41, rf38 ; smul24 rf38, rf63, rf30                   # s2 36 load rows | s2 idct.py:24 mul
+    rot rf58, rf41, 2 ; mov.ifnb rf54, rf58                         # s2 36 load rows
+    rot rf26, rf54, 2 ; mov.ifna rf7, rf26                          # s2 36 load rows
+    mov.ifna rf16, rf15 ; smul24 rf15, rf22, rf25                   # s2 36 load rows | s2 idct.py:24 mul
+    add rf43, rf43, rf10 ; add rf56, rf56, rf10                     # s2 idct.py:24 add
+    add rf38, rf57, rf10 ; add rf57, rf38, rf10                     # s2 idct.py:24 add
+    mov.ifna rf12, rf13 ; smul24 rf13, rf59, rf29                   # s2 36 load rows | s2 idct.py:24 mul
+    mov.ifna rf21, rf31 ; smul24 rf31, rf22, -4                     # s2 36 load rows | s2 idct.py:24 mul
+    add rf13, rf15, rf10 ; add rf15, rf13, rf10                     # s2 idct.py:24 add
+    add rf31, rf31, rf10 ; mov.ifna rf41, rf40                      # s2 idct.py:24 add | s2 36 load rows
+    mov.ifna rf54, rf39 ; smul24 rf39, rf59, rf30                   # s2 36 load rows | s2 idct.py:24 mul
+    add rf40, rf39, rf10 ; smul24 rf39, rf61, -4                    # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf39, rf39, rf43 ; smul24 rf43, rf55, rf30                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf39, rf39, 7 ; add rf43, rf43, rf56                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf43, rf43, 8 ; smul24 rf56, rf61, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf38, rf56, rf38 ; smul24 rf56, rf55, rf35                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf38, rf38, 7 ; add rf56, rf56, rf57                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf56, rf56, 8 ; smul24 rf57, rf53, rf30                     # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf57, rf57, rf15 ; smul24 rf15, rf62, -4                    # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf15, rf57, 8 ; add rf13, rf15, rf13                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf13, rf13, 7 ; smul24 rf57, rf62, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf31, rf57, rf31 ; smul24 rf57, rf53, rf35                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf31, rf31, 7 ; add rf40, rf57, rf40                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf57, rf40, 8 ; add rf40, rf7, rf16                         # s2 idct.py:24 shr | s2 idct.py:28 x
+    mov.ifna rf58, rf36 ; smul24 rf36, rf37, rf19                   # s2 36 load rows | s2 idct.py:24 mul
+    mov.ifna rf26, rf42 ; smul24 rf37, rf37, rf24                   # s2 36 load rows | s2 idct.py:24 mul
+    sub rf16, rf7, rf16 ; smul24 rf7, rf61, rf24                    # s2 idct.py:29 x | s2 idct.py:24 mul
+    add rf7, rf7, rf36 ; smul24 rf36, rf63, rf27                    # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf7, rf7, rf39 ; smul24 rf39, rf55, rf28                    # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf7, rf7, 7 ; smul24 rf61, rf61, rf33                       # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf42, rf12, rf21 ; smul24 rf63, rf63, rf28                  # s2 idct.py:28 x | s2 idct.py:24 mul
+    add rf36, rf39, rf36 ; smul24 rf39, rf55, rf34                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf37, rf61, rf37 ; smul24 rf61, rf22, rf19                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf39, rf39, rf63 ; smul24 rf63, rf62, rf24                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf61, rf63, rf61 ; smul24 rf63, rf59, rf27                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf36, rf36, rf43 ; smul24 rf43, rf53, rf28                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf22, rf36, 6 ; smul24 rf36, rf22, rf24                     # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf43, rf43, rf63 ; smul24 rf62, rf62, rf33                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf36, rf62, rf36 ; smul24 rf59, rf59, rf28                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf37, rf37, rf38 ; smul24 rf38, rf53, rf34                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf53, rf37, 7 ; smul24 rf37, rf40, rf9                      # s2 idct.py:24 shr | s2 idct.py:28 mul
+    add rf59, rf38, rf59 ; smul24 rf38, rf41, rf18                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf37, rf37, rf10 ; smul24 rf62, rf42, rf9                   # s2 idct.py:28 add | s2 idct.py:28 mul
+    asr rf37, rf37, 8 ; smul24 rf63, rf54, rf18                     # s2 idct.py:28 shr | s2 idct.py:24 mul
+    add rf38, rf38, rf10 ; smul24 rf55, rf58, rf19                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    add rf39, rf39, rf56 ; add rf56, rf62, rf10                     # s2 idct.py:24 add | s2 idct.py:28 add
+    asr rf39, rf39, 6 ; add rf63, rf63, rf10                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf56, rf56, 8 ; smul24 rf62, rf26, rf19                     # s2 idct.py:28 shr | s2 idct.py:24 mul
+    add rf13, rf61, rf13 ; add rf15, rf43, rf15                     # s2 idct.py:24 add
+    asr rf13, rf13, 7 ; add rf31, rf36, rf31                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf15, rf15, 6 ; add rf57, rf59, rf57                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf40, rf31, 7 ; smul24 rf31, rf40, rf8                      # s2 idct.py:24 shr | s2 idct.py:28 mul
+    asr rf59, rf57, 6 ; smul24 rf57, rf41, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf55, rf55, rf38 ; smul24 rf38, rf58, rf17                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf12, rf55, 8 ; sub rf21, rf12, rf21                        # s2 idct.py:24 shr | s2 idct.py:29 x
+    add rf62, rf62, rf63 ; smul24 rf42, rf42, rf8                   # s2 idct.py:24 add | s2 idct.py:28 mul
+    asr rf63, rf62, 8 ; smul24 rf62, rf54, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf31, rf31, rf37 ; smul24 rf37, rf26, rf17                  # s2 idct.py:28 add | s2 idct.py:24 mul
+    asr rf31, rf31, 6 ; add rf38, rf38, rf57                        # s2 idct.py:28 shr | s2 idct.py:24 add
+    sub rf55, rf7, rf22 ; smul24 rf57, rf16, rf9                    # s2 idct.py:32 sub | s2 idct.py:29 mul
+    sub rf43, rf53, rf39 ; smul24 rf36, rf41, rf19                  # s2 idct.py:32 sub | s2 idct.py:24 mul
+    mov tmua, rf49 ; add rf42, rf42, rf56 ; thrsw                   # s2 37 load dst | s2 idct.py:28 add
+    asr rf37, rf42, 6 ; add rf42, rf37, rf62                        # s2 idct.py:28 shr | s2 idct.py:24 add
+    sub rf49, rf13, rf15 ; smul24 rf62, rf21, rf9                   # s2 idct.py:32 sub | s2 idct.py:29 mul
+    sub rf61, rf40, rf59 ; smul24 rf56, rf54, rf19                  # s2 idct.py:32 sub | s2 idct.py:24 mul
+    add rf12, rf38, rf12 ; add rf38, rf57, rf10 ; ldtmu.rf57        # s2 idct.py:24 add | s2 idct.py:29 add | s2 37 load dst
+    asr rf12, rf12, 6 ; add rf36, rf36, rf10                        # s2 idct.py:24 shr | s2 idct.py:24 add
+    asr rf38, rf38, 8 ; add rf42, rf42, rf63                        # s2 idct.py:29 shr | s2 idct.py:24 add
+    asr rf63, rf42, 6 ; smul24 rf42, rf58, rf32                     # s2 idct.py:24 shr | s2 idct.py:24 mul
+    add rf56, rf62, rf10 ; add rf62, rf56, rf10                     # s2 idct.py:29 add | s2 idct.py:24 add
+    asr rf56, rf56, 8 ; add rf31, rf31, rf44                        # s2 idct.py:29 shr | s2 idct.py:28 add
+    add rf36, rf42, rf36 ; smul24 rf16, rf16, rf8                   # s2 idct.py:24 add | s2 idct.py:29 mul
+    asr rf36, rf36, 8 ; add rf42, rf55, rf43                        # s2 idct.py:24 shr | s2 idct.py:28 x
+    mov tmua, rf50 ; smul24 rf41, rf41, rf17 ; thrsw                # s2 37 load dst | s2 idct.py:24 mul
+    add rf37, rf37, rf44 ; smul24 rf50, rf26, rf32                  # s2 idct.py:28 add | s2 idct.py:24 mul
+    add rf58, rf50, rf62 ; smul24 rf50, rf58, rf25                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    asr rf58, rf58, 8 ; add rf62, rf49, rf61                        # s2 idct.py:24 shr | s2 idct.py:28 x
+    add rf7, rf7, rf22 ; smul24 rf22, rf21, rf8 ; ldtmu.rf21        # s2 idct.py:32 add | s2 idct.py:29 mul | s2 37 load dst
+    add rf16, rf16, rf38 ; smul24 rf38, rf54, rf17                  # s2 idct.py:29 add | s2 idct.py:24 mul
+    asr rf16, rf16, 6 ; smul24 rf54, rf42, rf9                      # s2 idct.py:29 shr | s2 idct.py:28 mul
+    add rf26, rf50, rf41 ; smul24 rf41, rf26, rf25                  # s2 idct.py:24 add | s2 idct.py:24 mul
+    sub rf43, rf55, rf43 ; smul24 rf55, rf62, rf9                   # s2 idct.py:29 x | s2 idct.py:28 mul
+    add rf54, rf31, rf12 ; add rf50, rf54, rf10                     # s2 idct.py:32 add | s2 idct.py:28 add
+    asr rf13, rf50, 8 ; add rf15, rf13, rf15                        # s2 idct.py:28 shr | s2 idct.py:32 add
+    add rf22, rf37, rf63 ; add rf56, rf22, rf56                     # s2 idct.py:32 add | s2 idct.py:29 add
+    asr rf38, rf56, 6 ; add rf41, rf41, rf38                        # s2 idct.py:29 shr | s2 idct.py:24 add
+    sub rf55, rf49, rf61 ; add rf49, rf55, rf10                     # s2 idct.py:29 x | s2 idct.py:28 add
+    asr rf61, rf49, 8 ; add rf49, rf54, rf7                         # s2 idct.py:28 shr | s2 idct.py:32 add
+    asr rf26, rf49, 5 ; add rf36, rf26, rf36                        # s2 37 shr | s2 idct.py:24 add
+    asr rf36, rf36, 6 ; smul24 rf42, rf42, rf8                      # s2 idct.py:24 shr | s2 idct.py:28 mul
+    mov tmua, rf51 ; smul24 rf51, rf43, rf9 ; thrsw                 # s2 37 load dst | s2 idct.py:29 mul
+    add rf41, rf22, rf15 ; add rf58, rf41, rf58                     # s2 idct.py:32 add | s2 idct.py:24 add
+    asr rf41, rf41, 5 ; smul24 rf62, rf62, rf8                      # s2 37 shr | s2 idct.py:28 mul
+    asr rf58, rf58, 6 ; smul24 rf49, rf55, rf9                      # s2 idct.py:24 shr | s2 idct.py:29 mul
+    mov rf16, rf60.ul ; add rf56, rf16, rf44 ; ldtmu.rf50           # s2 37 load dst | s2 idct.py:29 add
+    add rf13, rf42, rf13 ; mov tmua, rf52 ; thrsw                   # s2 idct.py:28 add | s2 37 load dst
+    asr rf13, rf13, 6 ; add rf52, rf52, rf48                        # s2 idct.py:28 shr | s2 37 load dst
+    add rf51, rf51, rf10 ; mov rf60, rf60.uh                        # s2 idct.py:29 add | s2 37 load dst
+    asr rf38, rf51, 8 ; add rf51, rf38, rf44                        # s2 idct.py:29 shr | s2 idct.py:29 add
+    add rf61, rf62, rf61 ; add rf62, rf49, rf10 ; ldtmu.rf49        # s2 idct.py:28 add | s2 idct.py:29 add | s2 37 load dst
+    asr rf26, rf61, 6 ; add rf16, rf16, rf26                        # s2 idct.py:28 shr | s2 37 add
+    asr rf61, rf62, 8 ; add rf62, rf56, rf36                        # s2 idct.py:29 shr | s2 idct.py:32 add
+    max rf16, rf16, 0 ; mov tmua, rf52                              # s2 37 clip | s2 37 load dst
+    min rf16, rf16, rf47 ; add rf52, rf52, rf48 ; thrsw             # s2 37 clip | s2 37 load dst
+    add rf43, rf60, rf41 ; smul24 rf41, rf43, rf8                   # s2 37 add | s2 idct.py:29 mul
+    max rf43, rf43, 0 ; add rf60, rf51, rf58                        # s2 37 clip | s2 idct.py:32 add
+    min rf55, rf43, rf47 ; smul24 rf42, rf55, rf8 ; ldtmu.rf43      # s2 37 clip | s2 idct.py:29 mul | s2 37 load dst
+    mov tmua, rf52 ; add rf38, rf41, rf38 ; thrsw                   # s2 37 load dst | s2 idct.py:29 add
+    asr rf41, rf38, 6 ; add rf38, rf62, rf13                        # s2 idct.py:29 shr | s2 idct.py:32 add
+    asr rf38, rf38, 5 ; add rf42, rf42, rf61                        # s2 37 shr | s2 idct.py:29 add
+    asr rf61, rf42, 6 ; add rf42, rf60, rf26                        # s2 idct.py:29 shr | s2 idct.py:32 add
+    asr rf42, rf42, 5 ; sub rf36, rf56, rf36                        # s2 37 shr | s2 idct.py:32 sub
+    mov rf52, rf57.ul ; add tmua, rf52, rf48 ; thrsw ; ldtmu.rf56   # s2 37 load dst
+    mov rf51, rf57.uh ; sub rf57, rf51, rf58                        # s2 37 load dst | s2 idct.py:32 sub
+    add rf38, rf52, rf38 ; add rf52, rf36, rf41                     # s2 37 add | s2 idct.py:32 add
+    max rf38, rf38, 0 ; sub.pushc -, rf1, rf3                       # s2 37 clip | s2 37 store dst
+    tmuwt - ; add rf51, rf51, rf42 ; ldtmu.rf42                     # the last trip's stores | s2 37 add | s2 37 load dst
+    asr rf52, rf52, 5 ; add rf58, rf57, rf61                        # s2 37 shr | s2 idct.py:32 add
+    vpack tmud, rf16, rf55 ; sub rf12, rf31, rf12                   # s2 37 store dst | s2 idct.py:32 sub
+    max rf51, rf51, 0 ; add rf39, rf53, rf39                        # s2 37 clip | s2 idct.py:32 add
+    asr rf53, rf58, 5 ; mov rf58, rf21.ul                           # s2 37 shr | s2 37 load dst
+    min rf21, rf38, rf47 ; mov rf38, rf21.uh                        # s2 37 clip | s2 37 load dst
+    min rf37, rf51, rf47 ; sub rf51, rf37, rf63                     # s2 37 clip | s2 idct.py:32 sub
+    add rf52, rf40, rf59 ; add rf40, rf58, rf52                     # s2 idct.py:32 add | s2 37 add
+    max rf40, rf40, 0 ; add rf58, rf12, rf39                        # s2 37 clip | s2 idct.py:32 add
+    asr rf58, rf58, 5 ; mov.ifna tmua, rf46                         # s2 37 shr | s2 37 store dst
+    min rf38, rf40, rf47 ; add rf40, rf38, rf53                     # s2 37 clip | s2 37 add
+    max rf40, rf40, 0 ; add rf53, rf51, rf52                        # s2 37 clip | s2 idct.py:32 add
+    asr rf53, rf53, 5 ; add rf46, rf46, rf48                        # s2 37 shr | s2 37 store dst
+    vpack tmud, rf21, rf37 ; mov rf21, rf50.ul                      # s2 37 store dst | s2 37 load dst
+    min rf40, rf40, rf47 ; mov rf50, rf50.uh                        # s2 37 clip | s2 37 load dst
+    sub rf21, rf12, rf39 ; add rf12, rf21, rf58                     # s2 idct.py:32 sub | s2 37 add
+    asr rf21, rf21, 5 ; mov.ifna tmua, rf46                         # s2 37 shr | s2 37 store dst
+    max rf12, rf12, 0 ; sub rf51, rf51, rf52                        # s2 37 clip | s2 idct.py:32 sub
+    asr rf51, rf51, 5 ; add rf50, rf50, rf53                        # s2 37 shr | s2 37 add
+    max rf50, rf50, 0 ; add rf46, rf46, rf48                        # s2 37 clip | s2 37 store dst
+    vpack tmud, rf38, rf40 ; mov rf3, rf4                           # s2 37 store dst | next trip
+    min rf12, rf12, rf47 ; mov rf38, rf49.ul                        # s2 37 clip | s2 37 load dst
+    min rf49, rf50, rf47 ; mov rf50, rf49.uh                        # s2 37 clip | s2 37 load dst
+    sub rf36, rf36, rf41 ; add rf21, rf38, rf21                     # s2 idct.py:32 sub | s2 37 add
+    asr rf36, rf36, 5 ; sub rf57, rf57, rf61                        # s2 37 shr | s2 idct.py:32 sub
+    max rf21, rf21, 0 ; mov.ifna tmua, rf46                         # s2 37 clip | s2 37 store dst
+    umin tmuau, rf3, rf1 ; add rf50, rf50, rf51 ; thrsw             # the item's record | s2 37 add | uniform 0xfffffffa (vec2)
+    asr rf57, rf57, 5 ; add rf46, rf46, rf48                        # s2 37 shr | s2 37 store dst
+    max rf51, rf50, 0 ; mov rf50, rf43.ul                           # s2 37 clip | s2 37 load dst
+    vpack tmud, rf12, rf49 ; mov rf43, rf43.uh ; ldtmu.rf12         # s2 37 store dst | s2 37 load dst | the item's record
+    min rf21, rf21, rf47 ; sub rf62, rf62, rf13 ; ldtmu.rf13        # s2 37 clip | s2 idct.py:32 sub | the item's record
+    shl rf13, rf13, 8 ; add rf36, rf50, rf36                        # s1 34 load coeffs | s2 37 add
+    min rf51, rf51, rf47 ; add rf13, rf5, rf13                      # s2 37 clip | s1 34 load coeffs
+    asr rf50, rf62, 5 ; add rf62, rf13, rf6                         # s2 37 shr | s1 34 load coeffs
+    max rf49, rf36, 0 ; add rf36, rf62, rf11                        # s2 37 clip | s1 34 load coeffs
+    min rf26, rf49, rf47 ; sub rf49, rf60, rf26                     # s2 37 clip | s2 idct.py:32 sub
+    asr rf60, rf49, 5 ; add rf49, rf36, rf6                         # s2 37 shr | s1 34 load coeffs
+    add rf43, rf43, rf57 ; mov.ifna tmua, rf46                      # s2 37 add | s2 37 store dst
+    max rf13, rf43, 0 ; mov tmuau, rf13                             # s2 37 clip | s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    min rf13, rf13, rf47 ; mov tmuau, rf62 ; thrsw                  # s2 37 clip | s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    mov tmuau, rf36 ; add rf36, rf46, rf48                          # s1 34 load coeffs | s2 37 store dst | uniform 0xfffffffa (vec2)
+    mov tmuau, rf49 ; mov rf46, rf56.ul                             # s1 34 load coeffs | s2 37 load dst | uniform 0xfffffffa (vec2)
+    vpack tmud, rf21, rf51 ; mov rf51, rf56.uh ; ldtmu.rf21         # s2 37 store dst | s2 37 load dst | s1 34 load coeffs
+    add rf49, rf49, rf20 ; sub rf54, rf54, rf7 ; ldtmu.rf7          # s1 34 load coeffs | s2 idct.py:32 residual
+    asr rf54, rf54, 5 ; add rf46, rf46, rf50                        # s2 37 shr | s2 37 add
+    max rf15, rf46, 0 ; sub rf22, rf22, rf15                        # s2 37 clip | s2 idct.py:32 residual
+    asr rf51, rf22, 5 ; add rf22, rf51, rf60                        # s2 37 shr | s2 37 add
+    max rf22, rf22, 0 ; mov.ifna tmua, rf36                         # s2 37 clip | s2 37 store dst
+    min rf60, rf15, rf47 ; add rf46, rf45, rf12 ; thrsw ; ldtmu.rf15 # s2 37 clip | s2 37 load dst | s1 34 load coeffs
+    min rf56, rf22, rf47 ; mov tmuau, rf49 ; ldtmu.rf22             # s2 37 clip | s1 34 load coeffs | uniform 0xfffffffa (vec2)
+    add rf57, rf36, rf48 ; mov rf62, rf42.ul                        # s2 37 store dst | s2 37 load dst
+    vpack tmud, rf26, rf13 ; mov rf26, rf42.uh ; ldtmu.rf12         # s2 37 store dst | s2 37 load dst | s1 34 load coeffs
+    add rf42, rf49, rf23 ; add rf36, rf7, rf22 ; ldtmu.rf13         # s1 34 load coeffs | s1 idct.py:28 x
+    add rf49, rf46, rf48 ; add rf61, rf42, rf11                     # s2 37 load dst | s1 34 load coeffs
+    add rf50, rf49, rf48 ; smul24 rf43, rf36, rf9                   # s2 37 load dst | s1 idct.py:28 mul
+    add rf26, rf62, rf54 ; add rf51, rf26, rf51                     # s2 37 add
+    max rf7, rf26, 0 ; sub rf41, rf7, rf22                          # s2 37 clip | s1 idct.py:29 x
+    max rf51, rf51, 0 ; add rf43, rf43, rf10                        # s2 37 clip | s1 idct.py:28 add
+    asr rf37, rf43, 8 ; smul24 rf43, rf13, rf18                     # s1 idct.py:28 shr | s1 idct.py:24 mul
+    min rf54, rf7, rf47 ; smul24 rf22, rf13, rf19                   # s2 37 clip | s1 idct.py:24 mul
+    min rf62, rf51, rf47 ; add rf51, rf50, rf48                     # s2 37 clip | s2 37 load dst
+    mov.ifna tmua, rf57 ; add rf7, rf21, rf15 ; thrsw               # s2 37 store dst | s1 idct.py:28 x
+    tmuwt - ; sub rf31, rf21, rf15                                  # s1 idct.py:29 x
+    mov tmuau, rf42 ; add rf38, rf43, rf10                          # s1 34 load coeffs | s1 idct.py:24 add | uniform 0xfffffffa (vec2)
+    mov tmuau, rf61 ; smul24 rf42, rf41, rf9 ; thrsw ; ldtmu.rf15   # s1 34 load coeffs | s1 idct.py:29 mul | uniform 0xfffffffa (vec2)
+    add rf43, rf22, rf10 ; add rf52, rf51, rf48 ; ldtmu.rf16        # s1 idct.py:24 add | s2 37 load dst | s1 34 load coeffs
+    add tmuau, rf61, rf11 ; smul24 rf39, rf16, rf19                 # s1 34 load coeffs | s1 idct.py:24 mul | uniform 0xfffffffa (vec2)
+    nop ; add rf57, rf57, rf48 ; thrsw ; ldtmu.rf21                 # s2 37 store dst | s1 34 load coeffs
+    nop ; smul24 rf26, rf21, rf25 ; ldtmu.rf22                      # s1 idct.py:24 mul | s1 34 load coeffs
+    nop ; smul24 rf40, rf22, rf25                                   # s1 idct.py:24 mul
+    vpack tmud, rf60, rf56 ; sub.pushc -, rf1, rf4                  # s2 37 store dst | whether there is a trip more
     bu.anyna loop, r:unif                                           # next trip
-    min rf30, rf36, rf28 ; mov rf3, rf30                            # s2 37 clip | next trip
-    vpack tmud, rf33, rf30                                          # s2 37 store dst
-    nop ; add.ifnb tmua, rf32, rf29                                 # s2 37 store dst
+    add rf4, rf3, rf2 ; mov.ifnb tmua, rf57                         # the item's record | s2 37 store dst
+    vpack tmud, rf54, rf62                                          # s2 37 store dst
+    nop ; add.ifnb tmua, rf57, rf48                                 # s2 37 store dst
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

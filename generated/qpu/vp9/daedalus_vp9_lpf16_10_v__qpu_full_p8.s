@@ -6,12 +6,12 @@
 # vp9_lpf16_10_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_16X16 and larger, BitDepth 10
-# input hash 188ebfaf3aafb050
+# input hash ec3cb629b995555c
 #
 # A thread has 16 elements. A trip of its loop does 16 items, an element an item; what it loads for
 # the next trip counts with it.
-# 1378 instructions a trip, 86.1 an item; 1288 at least for all it does.
-# 61 of the 64 registers that 2 threads a QPU leave each.
+# 1354 instructions a trip, 84.6 an item; 1288 at least for all it does.
+# 64 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 129 load 130 words, 112 store 112.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -20,1657 +20,1634 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
-.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # how many threads
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of dst
-.uniform 0x00000100
-.uniform 0x000000ff
 .uniform 0x00000010
 .uniform 0xfffffe00
 .uniform 0x000001ff
-.uniform 0x00010000
 .uniform 0x000003ff
+.uniform 0x00000100
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x000000ff
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x00010000
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffa  # vec2
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffc38  # back to the loop's first word
+.uniform 0xfffffc2c  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # loop_filter.py:26 limit | 37 p7 | uniform value:dst_stride
+    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # loop_filter.py:26 limit | uniform value:records
     shl rf0, rf0, 3
-    nop ; sub rf1, rf1, 1
-    shl rf1, rf1, 3
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 7
-    nop ; ldunifrf.rf4                                              # 37 p7 | uniform value:dst
-    nop ; smul24 rf5, rf3, -8                                       # 37 p7
-    nop ; add rf4, rf4, rf5 ; ldunifrf.rf5                          # 37 p7 | loop_filter.py:26 limit | uniform 0x00000100
-    nop ; ldunifrf.rf6                                              # loop_filter.py:25 blimit | uniform 0x000000ff
-    nop ; ldunifrf.rf7                                              # 59 store dst | uniform 0x00000010
-    nop ; ldunifrf.rf8                                              # loop_filter.py:49 clip | uniform 0xfffffe00
-    nop ; ldunifrf.rf9                                              # loop_filter.py:49 clip | uniform 0x000001ff
-    nop ; ldunifrf.rf10                                             # loop_filter.py:27 thresh | uniform 0x00010000
-    nop ; ldunifrf.rf11                                             # 45 moved0 | uniform 0x000003ff
+    sub rf0, rf1, 1 ; add rf2, rf3, rf0
+    shl rf0, rf0, 3
+    nop ; add rf0, rf3, rf0 ; ldunifrf.rf3                          # uniform value:threads
+    shl rf1, rf3, 7
+    umin tmuau, rf2, rf0 ; add rf3, rf2, rf1 ; thrsw                # the item's record | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf4                                              # 37 p7 | uniform value:dst_stride
+    nop ; ldunifrf.rf5                                              # 37 p7 | uniform value:dst
+    nop ; smul24 rf6, rf4, -8                                       # 37 p7
+    nop ; add rf5, rf5, rf6 ; ldunifrf.rf6                          # 37 p7 | 59 store dst | uniform 0x00000010
+    nop ; ldunifrf.rf7                                              # loop_filter.py:49 clip | uniform 0xfffffe00
+    nop ; ldunifrf.rf8                                              # loop_filter.py:49 clip | uniform 0x000001ff
+    nop ; ldunifrf.rf9                                              # 45 moved0 | uniform 0x000003ff
 loop:
-    tmuwt - ; add rf12, rf2, rf1                                    # the item's record
+    nop ; ldtmu.rf10                                                # the item's record
+    nop ; add rf11, rf5, rf10 ; ldtmu.rf10                          # 37 p7 | the item's record
+    tmuwt - ; add rf12, rf11, rf4 ; ldunifrf.rf13                   # 37 p6 | loop_filter.py:26 limit | uniform 0x00000100
+    mov tmuau, rf11 ; add rf14, rf12, rf4 ; thrsw                   # 37 p7 | 37 p5 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf12, rf14, rf4                           # 37 p6 | 37 p4 | uniform 0xfffffffe (u16)
+    mov tmuau, rf14 ; add rf14, rf12, rf4                           # 37 p5 | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf15, rf14, rf4 ; thrsw ; ldtmu.rf12      # 37 p4 | 37 p2 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf14 ; smul24 rf14, rf12, 7                          # 37 p3 | 55 mul | uniform 0xfffffffe (u16)
+    add rf14, rf14, 8 ; mov tmuau, rf15                             # 55 add | 37 p2 | uniform 0xfffffffe (u16)
+    add rf15, rf15, rf4 ; v8dot rf16, rf10, rf13 ; thrsw ; ldtmu.rf13 # 37 p1 | loop_filter.py:26 limit | 37 p6
+    add rf17, rf13, rf13 ; mov tmuau, rf15                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf14, rf14, rf17 ; add rf15, rf15, rf4 ; ldunifrf.rf17      # 55 add | 37 p0 | loop_filter.py:25 blimit | uniform 0x000000ff
+    mov tmuau, rf15 ; add rf18, rf15, rf4 ; thrsw ; ldtmu.rf15      # 37 p0 | 37 q0 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf14, rf14, rf15 ; mov tmuau, rf18                          # 55 add | 37 q0 | uniform 0xfffffffe (u16)
+    shl rf16, rf16, 2 ; add rf18, rf18, rf4                         # 35 limit | 37 q1
+    mov tmuau, rf18 ; add rf19, rf18, rf4 ; thrsw ; ldtmu.rf18      # 37 q1 | 37 q2 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf14, rf14, rf18 ; mov tmuau, rf19                          # 55 add | 37 q2 | uniform 0xfffffffe (u16)
+    add rf19, rf19, rf4 ; smul24 rf16, rf16, rf16 ; ldunifrf.rf20   # 37 q3 | loop_filter.py:42 le | loop_filter.py:27 thresh | uniform 0x00010000
+    and rf21, rf10, rf17 ; mov tmuau, rf19 ; thrsw ; ldtmu.rf17     # loop_filter.py:25 blimit | 37 q3 | 37 p3 | uniform 0xfffffffe (u16)
+    shl rf21, rf21, 2 ; add rf14, rf14, rf17                        # 35 blimit | 55 add
+    add rf19, rf19, rf4 ; add rf22, rf11, rf4                       # 37 q4 | 59 store dst
+    mov tmuau, rf19 ; add rf23, rf19, rf4 ; thrsw ; ldtmu.rf19      # 37 q4 | 37 q5 | 37 p2 | uniform 0xfffffffe (u16)
+    add rf14, rf14, rf19 ; sub rf24, rf17, rf19                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf23 ; smul24 rf24, rf24, rf24                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf25, rf23, rf4 ; add rf26, rf22, rf4 ; thrsw ; ldtmu.rf23  # 37 q6 | 59 store dst | 37 p1
+    add rf14, rf14, rf23 ; sub rf27, rf19, rf23                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf25 ; smul24 rf27, rf27, rf27                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf29, rf26, rf4 ; add rf30, rf19, rf19 ; thrsw ; ldtmu.rf28 # 59 store dst | 49 mul | 37 p0
+    add rf14, rf14, rf28 ; sub rf31, rf23, rf28                     # 55 add | loop_filter.py:42 le
+    sub rf32, rf19, rf28 ; smul24 rf31, rf31, rf31                  # 40 le | loop_filter.py:42 le
+    sub rf34, rf17, rf28 ; smul24 rf33, rf32, rf32 ; thrsw ; ldtmu.rf32 # 40 le | 37 q0
+    add rf14, rf14, rf32 ; sub rf35, rf28, rf32                     # 55 add | loop_filter.py:42 absdiff
+    sub rf34, rf32, rf28 ; smul24 rf36, rf34, rf34                  # loop_filter.py:42 absdiff | 40 le
+    max rf37, rf35, rf34 ; sub rf38, rf18, rf28 ; thrsw ; ldtmu.rf35 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf37, rf35, rf32 ; add rf39, rf37, rf37                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf40, rf23, rf35 ; smul24 rf37, rf37, rf37                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf41, rf35, rf23 ; smul24 rf42, rf38, rf38 ; thrsw ; ldtmu.rf38 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf43, rf40, rf41 ; sub rf41, rf38, rf35                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf43, rf43, 1 ; smul24 rf41, rf41, rf41                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf43, rf39, rf43 ; sub rf44, rf38, rf32 ; thrsw ; ldtmu.rf39 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf44, rf39, rf38 ; smul24 rf45, rf44, rf44                  # loop_filter.py:42 le | 40 le
+    sub rf46, rf39, rf32 ; smul24 rf44, rf44, rf44                  # 40 le | loop_filter.py:42 le
+    sub rf47, rf15, rf28 ; smul24 rf46, rf46, rf46 ; thrsw ; ldtmu.rf48 # 40 le | 37 q4
+    sub rf49, rf13, rf28 ; smul24 rf47, rf47, rf47                  # 40 le
+    sub rf50, rf12, rf28 ; smul24 rf49, rf49, rf49                  # 40 le
+    add tmuau, rf25, rf4 ; smul24 rf25, rf50, rf50 ; thrsw ; ldtmu.rf50 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf51, rf48, rf32 ; sub rf52, rf50, rf32                     # 40 le
+    add rf53, rf15, rf35 ; smul24 rf51, rf51, rf51                  # 61 add | 40 le
+    sub rf54, rf53, rf12 ; smul24 rf52, rf52, rf52 ; thrsw ; ldtmu.rf53 # 61 sub | 40 le | 37 q6
+    sub rf54, rf53, rf32 ; sub rf55, rf54, rf13                     # 40 le | 61 sub
+    add rf55, rf14, rf55 ; smul24 rf54, rf54, rf54                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf56, rf18, rf38                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf31 ; sub rf56, rf56, rf12                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf27 ; sub rf56, rf56, rf15                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf24 ; add rf56, rf55, rf56                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf37 ; add rf57, rf29, rf4                   # 59 store dst
+    sub.andnc -, rf16, rf41 ; add rf58, rf17, rf39                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf44 ; sub rf58, rf58, rf12                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf43 ; sub rf58, rf58, rf18                  # 59 store dst | 61 sub
+    sub.andnc -, rf6, rf31 ; add rf58, rf56, rf58                   # 59 store dst | 61 add
+    sub.andnc -, rf6, rf33 ; smul24 rf59, rf17, 3                   # 59 store dst | 49 mul
+    sub.andnc -, rf6, rf36 ; add rf59, rf59, 4                      # 59 store dst | 49 add
+    sub.andnc -, rf6, rf37 ; add rf30, rf59, rf30                   # 59 store dst | 49 add
+    sub.andnc -, rf6, rf45 ; add rf30, rf30, rf23                   # 59 store dst | 49 add
+    add rf59, rf30, rf28 ; mov rf60, rf19 ; ldtmu.rf30              # 49 add | 51 near0 | 37 q7
+    sub.andnc -, rf6, rf46 ; sub rf61, rf30, rf32                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf42 ; smul24 rf61, rf61, rf61                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf47                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf49                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf25                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf51                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf52                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf54                                    # 59 store dst
+    tmuwt - ; sub.andnc -, rf6, rf61                                # the last trip's stores | 59 store dst
+    asr tmud, rf14, 4 ; sub.pushc -, rf6, rf31                      # 59 store dst | 51 near0
+    vflb rf22 ; mov.ifb tmuau, rf22                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf55, 4 ; sub.norc -, rf6, rf33                       # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf36 ; mov.ifb tmuau, rf26                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf56, 4 ; sub.andnc -, rf6, rf37                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf45 ; mov.ifb tmuau, rf29                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf58, 4 ; sub.andnc -, rf6, rf46                      # 59 store dst | 51 near0
+    vfla rf29 ; mov.ifb tmuau, rf57                                 # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    add rf59, rf59, rf32 ; sub.pushc -, rf6, rf31                   # 49 add | 59 select
+    asr.ifb rf60, rf59, 3 ; add rf56, rf19, rf48                    # 51 near0 | 61 add
+    max rf33, rf40, rf7 ; sub.norc -, rf6, rf33                     # loop_filter.py:49 clip | 59 select
+    min rf33, rf33, rf8 ; sub.andnc -, rf6, rf36                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf37 ; sub rf56, rf56, rf12                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf45 ; sub rf45, rf56, rf17                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf46 ; add rf45, rf58, rf45                   # 59 select | 61 add
+    sub.andnc -, rf6, rf42 ; add rf42, rf57, rf4                    # 59 select | 59 store dst
+    sub.andnc -, rf6, rf47 ; smul24 rf34, rf34, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf49 ; v8dot rf10, rf10, rf20                 # 59 select | loop_filter.py:27 thresh
+    shl rf10, rf10, 2 ; sub.andnc -, rf6, rf25                      # 35 thresh | 59 select
+    sub.andnc -, rf6, rf51 ; smul24 rf10, rf10, rf10                # 59 select | loop_filter.py:43 gt
+    sub.andnc -, rf6, rf52 ; add rf52, rf42, rf4                    # 59 select | 59 store dst
+    sub.andnc -, rf6, rf54 ; add rf54, rf23, rf35                   # 59 select | 53 add
+    sub.andnc -, rf6, rf61 ; sub rf54, rf54, rf17                   # 59 select | 53 sub
+    asr.ifa rf60, rf45, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf61 ; sub.norc -, rf16, rf31                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf27 ; sub rf27, rf54, rf19                  # 59 store dst | 53 sub
+    sub.andnc -, rf16, rf24 ; add rf24, rf59, rf27                  # 59 store dst | 53 add
+    sub.andnc -, rf16, rf37 ; add rf27, rf23, rf50                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf41 ; sub rf27, rf27, rf12                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf44 ; sub rf27, rf27, rf19                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf43 ; mov tmud, rf60                        # 59 store dst
+    vfla rf42 ; mov.ifa tmuau, rf42                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf31 ; add rf27, rf45, rf27                  # loop_filter.py:49 add | 61 add
+    sub.norc -, rf10, rf37 ; add rf37, rf52, rf4                    # loop_filter.py:49 add | 59 store dst
+    add.ifna rf34, rf34, rf33 ; mov.pushz -, rf29                   # loop_filter.py:49 add | 51 near1
+    max rf34, rf34, rf7 ; add rf33, rf28, rf38                      # loop_filter.py:49 clip | 53 add
+    min rf33, rf34, rf8 ; sub rf34, rf33, rf17                      # loop_filter.py:49 clip | 53 sub
+    add rf34, rf33, 4 ; sub rf31, rf34, rf23                        # loop_filter.py:50 add | 53 sub
+    min rf33, rf34, rf8 ; add rf34, rf33, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf31, rf33, 3 ; add rf33, rf24, rf31                        # loop_filter.py:50 f1 | 53 add
+    min rf45, rf34, rf8 ; add rf34, rf31, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf31, rf34, 1 ; sub rf34, rf32, rf31                        # 44 rshr | 45 sub
+    asr rf45, rf45, 3 ; add rf43, rf28, rf53                        # loop_filter.py:50 f2 | 61 add
+    mov.ifnb rf31, 0 ; mov.pushz -, rf61                            # 44 g | 59 select
+    add rf45, rf23, rf31 ; add rf60, rf28, rf45                     # 45 add
+    max rf43, rf45, 0 ; sub rf45, rf43, rf12                        # 45 moved0 | 61 sub
+    min rf43, rf43, rf9 ; sub rf45, rf45, rf23                      # 45 moved0 | 61 sub
+    asr.ifnb rf43, rf24, 3 ; mov.pushz -, rf42                      # 51 near1 | 59 store dst
+    max rf45, rf60, 0 ; add rf60, rf27, rf45                        # 45 moved1 | 61 add
+    min rf45, rf45, rf9 ; add rf24, rf37, rf4                       # 45 moved1 | 59 store dst
+    asr.ifnb rf43, rf27, 4 ; mov.pushz -, rf29                      # 59 select | 51 near2
+    asr.ifna rf45, rf33, 3 ; mov tmud, rf43                         # 51 near2 | 59 store dst
+    max rf34, rf34, 0 ; mov.ifnb tmuau, rf52                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf34, rf34, rf9 ; mov.pushz -, rf61                         # 45 moved2 | 59 select
+    asr.ifna rf45, rf60, 4 ; mov.pushz -, rf42                      # 59 select | 59 store dst
+    mov tmud, rf45 ; mov.pushz -, rf29                              # 59 store dst | 51 near3
+    mov.ifnb tmuau, rf37 ; mov.pushz -, rf61                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    sub rf37, rf35, rf31 ; add rf31, rf32, rf39                     # 45 sub | 53 add
+    max rf37, rf37, 0 ; sub rf31, rf31, rf17                        # 45 moved3 | 53 sub
+    min rf37, rf37, rf9 ; sub rf31, rf31, rf28                      # 45 moved3 | 53 sub
+    add rf31, rf33, rf31 ; add rf33, rf32, rf30                     # 53 add | 61 add
+    asr.ifnb rf34, rf31, 3 ; mov.pushz -, rf42                      # 51 near3 | 59 store dst
+    sub rf12, rf33, rf12 ; add rf33, rf24, rf4                      # 61 sub | 59 store dst
+    sub rf12, rf12, rf28 ; add rf28, rf35, rf39                     # 61 sub | 53 add
+    add rf12, rf60, rf12 ; sub rf28, rf28, rf19                     # 61 add | 53 sub
+    asr.ifnb rf34, rf12, 4 ; mov.pushz -, rf29                      # 59 select | 51 near4
+    mov tmud, rf34 ; sub rf28, rf28, rf32                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf24 ; mov.pushz -, rf61                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf28, rf31, rf28 ; add rf31, rf35, rf30                     # 53 add | 61 add
+    asr.ifnb rf37, rf28, 3 ; mov.pushz -, rf42                      # 51 near4 | 59 store dst
+    sub rf13, rf31, rf13 ; add rf31, rf33, rf4                      # 61 sub | 59 store dst
+    sub rf13, rf13, rf32 ; add rf32, rf38, rf39                     # 61 sub | 53 add
+    add rf12, rf12, rf13 ; sub rf13, rf32, rf23                     # 61 add | 53 sub
+    asr.ifnb rf37, rf12, 4 ; mov.pushz -, rf29                      # 59 select | 51 near5
+    mov tmud, rf37 ; sub rf13, rf13, rf35                           # 59 store dst | 53 sub
+    tmuwt - ; add rf13, rf28, rf13                                  # 53 sum8
+    mov.ifnb tmuau, rf33 ; mov.pushz -, rf61                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    mov rf61, rf38 ; add rf33, rf38, rf30                           # 51 near5 | 61 add
+    asr.ifnb rf61, rf13, 3 ; mov.pushz -, rf42                      # 51 near5 | 59 store dst
+    sub rf15, rf33, rf15 ; add rf33, rf31, rf4                      # 61 sub | 59 store dst
+    sub rf15, rf15, rf35 ; add rf35, rf39, rf30                     # 61 sub | 61 add
+    add rf12, rf12, rf15 ; sub rf15, rf35, rf18                     # 61 add | 61 sub
+    asr.ifnb rf61, rf12, 4 ; mov.pushz -, rf22                      # 59 select | 59 store dst
+    mov tmud, rf61 ; sub rf15, rf15, rf38                           # 59 store dst | 61 sub
+    mov.ifnb tmuau, rf31 ; add rf12, rf12, rf15                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf15, rf33, rf4                         # 59 store dst
+    mov.ifna tmuau, rf33 ; add rf33, rf53, rf30                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    sub rf33, rf33, rf23 ; add rf23, rf50, rf30                     # 61 sub | 61 add
+    sub rf23, rf33, rf50 ; sub rf19, rf23, rf19                     # 61 sub
+    add rf19, rf48, rf30 ; sub rf30, rf19, rf48                     # 61 add | 61 sub
+    sub rf17, rf19, rf17 ; add rf19, rf15, rf4                      # 61 sub | 59 store dst
+    sub rf17, rf17, rf39 ; sub rf39, rf11, -2                       # 61 sub | 37 p7
+    add rf12, rf12, rf17 ; mov tmuau, rf39                          # 61 add | 37 p7 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf12, rf30                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf15 ; add rf15, rf12, rf23                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf39, rf4                         # 59 store dst | 37 p6
+    mov.ifna tmuau, rf19 ; add rf23, rf12, rf4                      # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    asr tmud, rf15, 4 ; add rf15, rf23, rf4                         # 59 store dst | 37 p4
+    add.ifna tmuau, rf19, rf4 ; add rf19, rf15, rf4 ; thrsw         # 59 store dst | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf12, rf19, rf4                           # 37 p6 | 37 p2 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf30, rf12, rf4                                   # 37 p1
+    mov tmuau, rf23 ; add rf17, rf30, rf4 ; thrsw ; ldtmu.rf23      # 37 p5 | 37 p0 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf15 ; smul24 rf15, rf23, 7                          # 37 p4 | 55 mul | uniform 0xfffffffe (u16)
+    add rf15, rf15, 8 ; mov tmuau, rf19                             # 55 add | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf19, rf17, rf4 ; thrsw ; ldtmu.rf12      # 37 p2 | 37 q0 | 37 p6 | uniform 0xfffffffe (u16)
+    add rf30, rf12, rf12 ; mov tmuau, rf30                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf15, rf15, rf30 ; mov tmuau, rf17                          # 55 add | 37 p0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf19 ; add rf17, rf19, rf4 ; thrsw ; ldtmu.rf19      # 37 q0 | 37 q1 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf15, rf15, rf19 ; mov tmuau, rf17                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf17, rf17, rf4 ; add rf39, rf39, rf4                       # 37 q2 | 59 store dst
+    mov tmuau, rf17 ; add rf30, rf17, rf4 ; thrsw ; ldtmu.rf17      # 37 q2 | 37 q3 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf15, rf15, rf17 ; mov tmuau, rf30                          # 55 add | 37 q3 | uniform 0xfffffffe (u16)
+    add rf30, rf30, rf4 ; add rf48, rf39, rf4                       # 37 q4 | 59 store dst
+    add rf50, rf30, rf4 ; add rf53, rf48, rf4 ; thrsw ; ldtmu.rf33  # 37 q5 | 59 store dst | 37 p3
+    add rf15, rf15, rf33 ; mov tmuau, rf30                          # 55 add | 37 q4 | uniform 0xfffffffe (u16)
+    add rf30, rf50, rf4 ; add rf31, rf53, rf4                       # 37 q6 | 59 store dst
+    nop ; add rf61, rf31, rf4 ; thrsw ; ldtmu.rf38                  # 59 store dst | 37 p2
+    add rf15, rf15, rf38 ; sub rf22, rf33, rf38                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf50 ; smul24 rf22, rf22, rf22                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf18, rf38, rf38 ; mov rf35, rf38 ; thrsw ; ldtmu.rf50      # 49 mul | 51 near0 | 37 p1
+    add rf15, rf15, rf50 ; sub rf13, rf38, rf50                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf30 ; smul24 rf13, rf13, rf13                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    nop ; add rf28, rf61, rf4 ; thrsw ; ldtmu.rf42                  # 59 store dst | 37 p0
+    add rf15, rf15, rf42 ; sub rf37, rf50, rf42                     # 55 add | loop_filter.py:42 le
+    sub rf29, rf38, rf42 ; smul24 rf37, rf37, rf37                  # 40 le | loop_filter.py:42 le
+    sub rf24, rf33, rf42 ; smul24 rf32, rf29, rf29 ; thrsw ; ldtmu.rf29 # 40 le | 37 q0
+    add rf15, rf15, rf29 ; sub rf34, rf42, rf29                     # 55 add | loop_filter.py:42 absdiff
+    sub rf24, rf29, rf42 ; smul24 rf60, rf24, rf24                  # loop_filter.py:42 absdiff | 40 le
+    max rf45, rf34, rf24 ; sub rf52, rf17, rf42 ; thrsw ; ldtmu.rf34 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf45, rf34, rf29 ; add rf43, rf45, rf45                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf27, rf50, rf34 ; smul24 rf45, rf45, rf45                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf44, rf34, rf50 ; smul24 rf41, rf52, rf52 ; thrsw ; ldtmu.rf52 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf59, rf27, rf44 ; sub rf44, rf52, rf34                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf59, rf59, 1 ; smul24 rf44, rf44, rf44                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf59, rf43, rf59 ; sub rf54, rf52, rf29 ; thrsw ; ldtmu.rf43 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf54, rf43, rf52 ; smul24 rf51, rf54, rf54                  # loop_filter.py:42 le | 40 le
+    sub rf25, rf43, rf29 ; smul24 rf54, rf54, rf54                  # 40 le | loop_filter.py:42 le
+    sub rf20, rf19, rf42 ; smul24 rf25, rf25, rf25 ; thrsw ; ldtmu.rf49 # 40 le | 37 q4
+    sub rf47, rf12, rf42 ; smul24 rf20, rf20, rf20                  # 40 le
+    sub rf57, rf23, rf42 ; smul24 rf47, rf47, rf47                  # 40 le
+    add tmuau, rf30, rf4 ; smul24 rf30, rf57, rf57 ; thrsw ; ldtmu.rf57 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf46, rf49, rf29 ; sub rf58, rf57, rf29                     # 40 le
+    add rf56, rf19, rf34 ; smul24 rf46, rf46, rf46                  # 61 add | 40 le
+    sub rf36, rf56, rf23 ; smul24 rf56, rf58, rf58 ; thrsw ; ldtmu.rf58 # 61 sub | 40 le | 37 q6
+    sub rf36, rf58, rf29 ; sub rf40, rf36, rf12                     # 40 le | 61 sub
+    add rf40, rf15, rf40 ; smul24 rf36, rf36, rf36                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf26, rf17, rf52                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf37 ; sub rf26, rf26, rf23                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf13 ; sub rf26, rf26, rf19                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf22 ; add rf26, rf40, rf26                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf45 ; add rf55, rf33, rf43                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf44 ; sub rf55, rf55, rf23                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf54 ; sub rf55, rf55, rf17                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf59 ; add rf55, rf26, rf55                  # 59 store dst | 61 add
+    sub.andnc -, rf6, rf37 ; smul24 rf14, rf33, 3                   # 59 store dst | 49 mul
+    nop ; sub.andnc -, rf6, rf32                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf60                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf45                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf51                                    # 59 store dst
+    nop ; ldtmu.rf62                                                # 37 q7
+    sub.andnc -, rf6, rf25 ; sub rf63, rf62, rf29                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf41 ; smul24 rf63, rf63, rf63                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf20                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf47                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf30                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf46                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf56                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf36                                    # 59 store dst
+    asr tmud, rf15, 4 ; sub.andnc -, rf6, rf63                      # 59 store dst
+    vfla rf39 ; mov.ifa tmuau, rf39                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf40, 4 ; sub.pushc -, rf6, rf37                      # 59 store dst | 51 near0
+    sub.norc -, rf6, rf32 ; mov.ifb tmuau, rf48                     # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf26, 4 ; sub.andnc -, rf6, rf60                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf45 ; mov.ifb tmuau, rf53                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf55, 4 ; sub.andnc -, rf6, rf51                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf25 ; mov.ifb tmuau, rf31                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    vfla rf31 ; add rf14, rf14, 4                                   # 51 near0 | 49 add
+    add rf14, rf14, rf18 ; sub.pushc -, rf6, rf37                   # 49 add | 59 select
+    add rf14, rf14, rf50 ; sub.norc -, rf6, rf32                    # 49 add | 59 select
+    add rf14, rf14, rf42 ; sub.andnc -, rf6, rf60                   # 49 add | 59 select
+    add rf14, rf14, rf29 ; sub.andnc -, rf6, rf45                   # 49 add | 59 select
+    asr.ifb rf35, rf14, 3 ; add rf60, rf38, rf49                    # 51 near0 | 61 add
+    max rf27, rf27, rf7 ; sub.andnc -, rf6, rf51                    # loop_filter.py:49 clip | 59 select
+    min rf25, rf27, rf8 ; sub.andnc -, rf6, rf25                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf41 ; sub rf41, rf60, rf23                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf20 ; sub rf20, rf41, rf33                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf47 ; add rf20, rf55, rf20                   # 59 select | 61 add
+    sub.andnc -, rf6, rf30 ; smul24 rf24, rf24, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf46 ; add rf46, rf50, rf34                   # 59 select | 53 add
+    sub.andnc -, rf6, rf56 ; sub rf46, rf46, rf33                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf36 ; sub rf36, rf46, rf38                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf63 ; add rf14, rf14, rf36                   # 59 select | 53 add
+    asr.ifa rf35, rf20, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf36 ; sub.norc -, rf16, rf37                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf13 ; add rf13, rf50, rf57                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf22 ; sub rf13, rf13, rf23                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf45 ; sub rf13, rf13, rf38                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf44 ; add rf13, rf20, rf13                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf54 ; add rf54, rf28, rf4                   # 59 store dst
+    sub.andnc -, rf21, rf59 ; mov tmud, rf35                        # 59 store dst
+    vfla rf61 ; mov.ifa tmuau, rf61                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf37 ; add rf37, rf42, rf52                  # loop_filter.py:49 add | 53 add
+    sub.norc -, rf10, rf45 ; sub rf37, rf37, rf33                   # loop_filter.py:49 add | 53 sub
+    add.ifna rf24, rf24, rf25 ; mov.pushz -, rf31                   # loop_filter.py:49 add | 51 near1
+    max rf24, rf24, rf7 ; sub rf37, rf37, rf50                      # loop_filter.py:49 clip | 53 sub
+    min rf24, rf24, rf8 ; add rf37, rf14, rf37                      # loop_filter.py:49 clip | 53 add
+    add rf25, rf24, 4 ; add rf45, rf42, rf58                        # loop_filter.py:50 add | 61 add
+    min rf24, rf25, rf8 ; add rf25, rf24, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf24, rf24, 3 ; sub rf45, rf45, rf23                        # loop_filter.py:50 f1 | 61 sub
+    min rf35, rf25, rf8 ; add rf25, rf24, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf24, rf25, 1 ; sub rf25, rf29, rf24                        # 44 rshr | 45 sub
+    asr rf35, rf35, 3 ; sub rf45, rf45, rf50                        # loop_filter.py:50 f2 | 61 sub
+    mov.ifnb rf24, 0 ; mov.pushz -, rf36                            # 44 g | 59 select
+    add rf35, rf50, rf24 ; add rf59, rf42, rf35                     # 45 add
+    max rf35, rf35, 0 ; add rf45, rf13, rf45                        # 45 moved0 | 61 add
+    min rf35, rf35, rf9 ; add rf20, rf54, rf4                       # 45 moved0 | 59 store dst
+    asr.ifnb rf35, rf14, 3 ; mov.pushz -, rf61                      # 51 near1 | 59 store dst
+    max rf24, rf59, 0 ; sub rf59, rf34, rf24                        # 45 moved1 | 45 sub
+    min rf24, rf24, rf9 ; add rf14, rf29, rf43                      # 45 moved1 | 53 add
+    asr.ifnb rf35, rf13, 4 ; mov.pushz -, rf31                      # 59 select | 51 near2
+    asr.ifna rf24, rf37, 3 ; mov tmud, rf35                         # 51 near2 | 59 store dst
+    max rf25, rf25, 0 ; mov.ifnb tmuau, rf28                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf25, rf25, rf9 ; mov.pushz -, rf36                         # 45 moved2 | 59 select
+    asr.ifna rf24, rf45, 4 ; mov.pushz -, rf61                      # 59 select | 59 store dst
+    max rf24, rf59, 0 ; mov tmud, rf24                              # 45 moved3 | 59 store dst
+    min rf24, rf24, rf9 ; mov.ifna tmuau, rf54                      # 45 moved3 | 59 store dst | uniform 0xfffffffe (u16)
+    mov.pushz -, rf31 ; sub rf14, rf14, rf33                        # 51 near3 | 53 sub
+    mov.pushz -, rf36 ; sub rf14, rf14, rf42                        # 59 select | 53 sub
+    add rf14, rf37, rf14 ; add rf37, rf29, rf62                     # 53 add | 61 add
+    asr.ifnb rf25, rf14, 3 ; mov.pushz -, rf61                      # 51 near3 | 59 store dst
+    sub rf23, rf37, rf23 ; add rf37, rf20, rf4                      # 61 sub | 59 store dst
+    sub rf23, rf23, rf42 ; add rf42, rf34, rf43                     # 61 sub | 53 add
+    add rf23, rf45, rf23 ; sub rf42, rf42, rf38                     # 61 add | 53 sub
+    asr.ifnb rf25, rf23, 4 ; mov.pushz -, rf31                      # 59 select | 51 near4
+    mov tmud, rf25 ; sub rf25, rf42, rf29                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf20 ; mov.pushz -, rf36                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf14, rf14, rf25 ; add rf25, rf34, rf62                     # 53 add | 61 add
+    asr.ifnb rf24, rf14, 3 ; mov.pushz -, rf61                      # 51 near4 | 59 store dst
+    sub rf12, rf25, rf12 ; add rf25, rf37, rf4                      # 61 sub | 59 store dst
+    sub rf12, rf12, rf29 ; add rf29, rf52, rf43                     # 61 sub | 53 add
+    add rf12, rf23, rf12 ; sub rf23, rf29, rf50                     # 61 add | 53 sub
+    asr.ifnb rf24, rf12, 4 ; mov.pushz -, rf31                      # 59 select | 51 near5
+    mov tmud, rf24 ; sub rf23, rf23, rf34                           # 59 store dst | 53 sub
+    tmuwt - ; add rf14, rf14, rf23                                  # 53 sum8
+    mov.ifnb tmuau, rf37 ; mov.pushz -, rf36                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    mov rf37, rf52 ; add rf36, rf52, rf62                           # 51 near5 | 61 add
+    asr.ifnb rf37, rf14, 3 ; mov.pushz -, rf61                      # 51 near5 | 59 store dst
+    sub rf19, rf36, rf19 ; add rf36, rf25, rf4                      # 61 sub | 59 store dst
+    sub rf19, rf19, rf34 ; add rf34, rf43, rf62                     # 61 sub | 61 add
+    add rf12, rf12, rf19 ; sub rf17, rf34, rf17                     # 61 add | 61 sub
+    asr.ifnb rf37, rf12, 4 ; mov.pushz -, rf39                      # 59 select | 59 store dst
+    mov tmud, rf37 ; sub rf17, rf17, rf52                           # 59 store dst | 61 sub
+    mov.ifnb tmuau, rf25 ; add rf12, rf12, rf17                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf17, rf36, rf4                         # 59 store dst
+    mov.ifna tmuau, rf36 ; add rf36, rf58, rf62                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    sub rf50, rf36, rf50 ; add rf36, rf57, rf62                     # 61 sub | 61 add
+    sub rf38, rf50, rf57 ; sub rf36, rf36, rf38                     # 61 sub
+    add rf36, rf49, rf62 ; sub rf49, rf36, rf49                     # 61 add | 61 sub
+    sub rf33, rf36, rf33 ; add rf36, rf17, rf4                      # 61 sub | 59 store dst
+    sub rf33, rf33, rf43 ; sub rf43, rf11, -4                       # 61 sub | 37 p7
+    add rf12, rf12, rf33 ; mov tmuau, rf43                          # 61 add | 37 p7 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf12, rf49                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf17 ; add rf17, rf12, rf38                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf43, rf4                         # 59 store dst | 37 p6
+    mov.ifna tmuau, rf36 ; add rf38, rf12, rf4                      # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    asr tmud, rf17, 4 ; add rf17, rf38, rf4                         # 59 store dst | 37 p4
+    add.ifna tmuau, rf36, rf4 ; add rf36, rf17, rf4 ; thrsw         # 59 store dst | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf12, rf36, rf4                           # 37 p6 | 37 p2 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf49, rf12, rf4                                   # 37 p1
+    mov tmuau, rf38 ; add rf33, rf49, rf4 ; thrsw ; ldtmu.rf38      # 37 p5 | 37 p0 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf17 ; smul24 rf17, rf38, 7                          # 37 p4 | 55 mul | uniform 0xfffffffe (u16)
+    add rf17, rf17, 8 ; mov tmuau, rf36                             # 55 add | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf36, rf33, rf4 ; thrsw ; ldtmu.rf12      # 37 p2 | 37 q0 | 37 p6 | uniform 0xfffffffe (u16)
+    add rf49, rf12, rf12 ; mov tmuau, rf49                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf17, rf17, rf49 ; mov tmuau, rf33                          # 55 add | 37 p0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf36 ; add rf33, rf36, rf4 ; thrsw ; ldtmu.rf36      # 37 q0 | 37 q1 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf17, rf17, rf36 ; mov tmuau, rf33                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf33, rf33, rf4 ; add rf43, rf43, rf4                       # 37 q2 | 59 store dst
+    mov tmuau, rf33 ; add rf49, rf33, rf4 ; thrsw ; ldtmu.rf33      # 37 q2 | 37 q3 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf17, rf17, rf33 ; mov tmuau, rf49                          # 55 add | 37 q3 | uniform 0xfffffffe (u16)
+    add rf49, rf49, rf4 ; add rf62, rf43, rf4                       # 37 q4 | 59 store dst
+    add rf57, rf49, rf4 ; add rf58, rf62, rf4 ; thrsw ; ldtmu.rf50  # 37 q5 | 59 store dst | 37 p3
+    add rf17, rf17, rf50 ; mov tmuau, rf49                          # 55 add | 37 q4 | uniform 0xfffffffe (u16)
+    add rf49, rf57, rf4 ; add rf25, rf58, rf4                       # 37 q6 | 59 store dst
+    nop ; add rf52, rf25, rf4 ; thrsw ; ldtmu.rf37                  # 59 store dst | 37 p2
+    add rf17, rf17, rf37 ; sub rf39, rf50, rf37                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf57 ; smul24 rf39, rf39, rf39                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf19, rf37, rf37 ; mov rf34, rf37 ; thrsw ; ldtmu.rf57      # 49 mul | 51 near0 | 37 p1
+    add rf17, rf17, rf57 ; sub rf14, rf37, rf57                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf49 ; smul24 rf14, rf14, rf14                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    nop ; add rf23, rf52, rf4 ; thrsw ; ldtmu.rf61                  # 59 store dst | 37 p0
+    add rf17, rf17, rf61 ; sub rf24, rf57, rf61                     # 55 add | loop_filter.py:42 le
+    sub rf31, rf37, rf61 ; smul24 rf24, rf24, rf24                  # 40 le | loop_filter.py:42 le
+    sub rf20, rf50, rf61 ; smul24 rf29, rf31, rf31 ; thrsw ; ldtmu.rf31 # 40 le | 37 q0
+    add rf17, rf17, rf31 ; sub rf42, rf61, rf31                     # 55 add | loop_filter.py:42 absdiff
+    sub rf20, rf31, rf61 ; smul24 rf45, rf20, rf20                  # loop_filter.py:42 absdiff | 40 le
+    max rf54, rf42, rf20 ; sub rf59, rf33, rf61 ; thrsw ; ldtmu.rf42 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf54, rf42, rf31 ; add rf28, rf54, rf54                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf35, rf57, rf42 ; smul24 rf54, rf54, rf54                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf13, rf42, rf57 ; smul24 rf44, rf59, rf59 ; thrsw ; ldtmu.rf59 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf22, rf35, rf13 ; sub rf13, rf59, rf42                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf22, rf22, 1 ; smul24 rf13, rf13, rf13                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf28, rf28, rf22 ; sub rf63, rf59, rf31 ; thrsw ; ldtmu.rf22 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf63, rf22, rf59 ; smul24 rf46, rf63, rf63                  # loop_filter.py:42 le | 40 le
+    sub rf56, rf22, rf31 ; smul24 rf63, rf63, rf63                  # 40 le | loop_filter.py:42 le
+    sub rf30, rf36, rf61 ; smul24 rf56, rf56, rf56 ; thrsw ; ldtmu.rf47 # 40 le | 37 q4
+    sub rf55, rf12, rf61 ; smul24 rf30, rf30, rf30                  # 40 le
+    sub rf41, rf38, rf61 ; smul24 rf55, rf55, rf55                  # 40 le
+    add tmuau, rf49, rf4 ; smul24 rf41, rf41, rf41 ; thrsw ; ldtmu.rf49 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf60, rf47, rf31 ; sub rf27, rf49, rf31                     # 40 le
+    add rf51, rf36, rf42 ; smul24 rf60, rf60, rf60                  # 61 add | 40 le
+    sub rf32, rf51, rf38 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf51 # 61 sub | 40 le | 37 q6
+    sub rf32, rf51, rf31 ; sub rf18, rf32, rf12                     # 40 le | 61 sub
+    add rf32, rf17, rf18 ; smul24 rf18, rf32, rf32                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf53, rf33, rf59                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf24 ; sub rf53, rf53, rf38                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf14 ; sub rf53, rf53, rf36                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf39 ; add rf53, rf32, rf53                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf54 ; add rf26, rf50, rf22                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf13 ; sub rf26, rf26, rf38                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf63 ; sub rf26, rf26, rf33                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf28 ; add rf26, rf53, rf26                  # 59 store dst | 61 add
+    sub.andnc -, rf6, rf24 ; smul24 rf48, rf50, 3                   # 59 store dst | 49 mul
+    nop ; sub.andnc -, rf6, rf29                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf45                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf54                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf46                                    # 59 store dst
+    nop ; ldtmu.rf40                                                # 37 q7
+    sub.andnc -, rf6, rf56 ; sub rf15, rf40, rf31                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf44 ; smul24 rf15, rf15, rf15                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf30                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf55                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf41                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf60                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf27                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf18                                    # 59 store dst
+    asr tmud, rf17, 4 ; sub.andnc -, rf6, rf15                      # 59 store dst
+    vfla rf43 ; mov.ifa tmuau, rf43                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf32, 4 ; sub.pushc -, rf6, rf24                      # 59 store dst | 51 near0
+    sub.norc -, rf6, rf29 ; mov.ifb tmuau, rf62                     # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf53, 4 ; sub.andnc -, rf6, rf45                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf54 ; mov.ifb tmuau, rf58                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf26, 4 ; sub.andnc -, rf6, rf46                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf56 ; mov.ifb tmuau, rf25                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    vfla rf25 ; add rf48, rf48, 4                                   # 51 near0 | 49 add
+    add rf19, rf48, rf19 ; sub.pushc -, rf6, rf24                   # 49 add | 59 select
+    add rf19, rf19, rf57 ; sub.norc -, rf6, rf29                    # 49 add | 59 select
+    add rf19, rf19, rf61 ; sub.andnc -, rf6, rf45                   # 49 add | 59 select
+    add rf19, rf19, rf31 ; sub.andnc -, rf6, rf54                   # 49 add | 59 select
+    asr.ifb rf34, rf19, 3 ; add rf45, rf37, rf47                    # 51 near0 | 61 add
+    max rf35, rf35, rf7 ; sub.andnc -, rf6, rf46                    # loop_filter.py:49 clip | 59 select
+    min rf35, rf35, rf8 ; sub.andnc -, rf6, rf56                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf44 ; sub rf44, rf45, rf38                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf30 ; sub rf30, rf44, rf50                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf55 ; add rf26, rf26, rf30                   # 59 select | 61 add
+    sub.andnc -, rf6, rf41 ; smul24 rf20, rf20, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf60 ; add rf60, rf57, rf42                   # 59 select | 53 add
+    sub.andnc -, rf6, rf27 ; sub rf27, rf60, rf50                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf18 ; sub rf18, rf27, rf37                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf15 ; add rf15, rf19, rf18                   # 59 select | 53 add
+    asr.ifa rf34, rf26, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf18 ; sub.norc -, rf16, rf24                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf14 ; add rf14, rf57, rf49                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf39 ; sub rf14, rf14, rf38                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf54 ; sub rf14, rf14, rf37                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf13 ; add rf13, rf26, rf14                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf63 ; add rf63, rf23, rf4                   # 59 store dst
+    sub.andnc -, rf21, rf28 ; mov tmud, rf34                        # 59 store dst
+    vfla rf52 ; mov.ifa tmuau, rf52                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf24 ; add rf24, rf61, rf59                  # loop_filter.py:49 add | 53 add
+    sub.norc -, rf10, rf54 ; sub rf24, rf24, rf50                   # loop_filter.py:49 add | 53 sub
+    add.ifna rf20, rf20, rf35 ; mov.pushz -, rf25                   # loop_filter.py:49 add | 51 near1
+    max rf20, rf20, rf7 ; sub rf24, rf24, rf57                      # loop_filter.py:49 clip | 53 sub
+    min rf20, rf20, rf8 ; add rf24, rf15, rf24                      # loop_filter.py:49 clip | 53 add
+    add rf35, rf20, 4 ; add rf54, rf61, rf51                        # loop_filter.py:50 add | 61 add
+    min rf20, rf35, rf8 ; add rf35, rf20, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf20, rf20, 3 ; sub rf54, rf54, rf38                        # loop_filter.py:50 f1 | 61 sub
+    min rf28, rf35, rf8 ; add rf35, rf20, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf20, rf35, 1 ; sub rf35, rf31, rf20                        # 44 rshr | 45 sub
+    asr rf28, rf28, 3 ; sub rf54, rf54, rf57                        # loop_filter.py:50 f2 | 61 sub
+    mov.ifnb rf20, 0 ; mov.pushz -, rf18                            # 44 g | 59 select
+    add rf28, rf57, rf20 ; add rf34, rf61, rf28                     # 45 add
+    max rf28, rf28, 0 ; add rf54, rf13, rf54                        # 45 moved0 | 61 add
+    min rf28, rf28, rf9 ; add rf14, rf63, rf4                       # 45 moved0 | 59 store dst
+    asr.ifnb rf28, rf15, 3 ; mov.pushz -, rf52                      # 51 near1 | 59 store dst
+    max rf20, rf34, 0 ; sub rf34, rf42, rf20                        # 45 moved1 | 45 sub
+    min rf20, rf20, rf9 ; add rf15, rf31, rf22                      # 45 moved1 | 53 add
+    asr.ifnb rf28, rf13, 4 ; mov.pushz -, rf25                      # 59 select | 51 near2
+    asr.ifna rf20, rf24, 3 ; mov tmud, rf28                         # 51 near2 | 59 store dst
+    max rf23, rf35, 0 ; mov.ifnb tmuau, rf23                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf23, rf23, rf9 ; mov.pushz -, rf18                         # 45 moved2 | 59 select
+    asr.ifna rf20, rf54, 4 ; mov.pushz -, rf52                      # 59 select | 59 store dst
+    max rf20, rf34, 0 ; mov tmud, rf20                              # 45 moved3 | 59 store dst
+    min rf20, rf20, rf9 ; mov.ifna tmuau, rf63                      # 45 moved3 | 59 store dst | uniform 0xfffffffe (u16)
+    mov.pushz -, rf25 ; sub rf15, rf15, rf50                        # 51 near3 | 53 sub
+    mov.pushz -, rf18 ; sub rf15, rf15, rf61                        # 59 select | 53 sub
+    add rf15, rf24, rf15 ; add rf24, rf31, rf40                     # 53 add | 61 add
+    asr.ifnb rf23, rf15, 3 ; mov.pushz -, rf52                      # 51 near3 | 59 store dst
+    sub rf24, rf24, rf38 ; add rf38, rf14, rf4                      # 61 sub | 59 store dst
+    sub rf24, rf24, rf61 ; add rf61, rf42, rf22                     # 61 sub | 53 add
+    add rf24, rf54, rf24 ; sub rf54, rf61, rf37                     # 61 add | 53 sub
+    asr.ifnb rf23, rf24, 4 ; mov.pushz -, rf25                      # 59 select | 51 near4
+    mov tmud, rf23 ; sub rf23, rf54, rf31                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf14 ; mov.pushz -, rf18                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf15, rf15, rf23 ; add rf23, rf42, rf40                     # 53 add | 61 add
+    asr.ifnb rf20, rf15, 3 ; mov.pushz -, rf52                      # 51 near4 | 59 store dst
+    sub rf12, rf23, rf12 ; add rf23, rf38, rf4                      # 61 sub | 59 store dst
+    sub rf12, rf12, rf31 ; add rf31, rf59, rf22                     # 61 sub | 53 add
+    add rf12, rf24, rf12 ; sub rf24, rf31, rf57                     # 61 add | 53 sub
+    asr.ifnb rf20, rf12, 4 ; mov.pushz -, rf25                      # 59 select | 51 near5
+    mov tmud, rf20 ; sub rf20, rf24, rf42                           # 59 store dst | 53 sub
+    tmuwt - ; add rf15, rf15, rf20                                  # 53 sum8
+    mov.ifnb tmuau, rf38 ; mov.pushz -, rf18                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    mov rf38, rf59 ; add rf18, rf59, rf40                           # 51 near5 | 61 add
+    asr.ifnb rf38, rf15, 3 ; mov.pushz -, rf52                      # 51 near5 | 59 store dst
+    sub rf18, rf18, rf36 ; add rf36, rf23, rf4                      # 61 sub | 59 store dst
+    sub rf18, rf18, rf42 ; add rf42, rf22, rf40                     # 61 sub | 61 add
+    add rf12, rf12, rf18 ; sub rf18, rf42, rf33                     # 61 add | 61 sub
+    asr.ifnb rf38, rf12, 4 ; mov.pushz -, rf43                      # 59 select | 59 store dst
+    mov tmud, rf38 ; sub rf18, rf18, rf59                           # 59 store dst | 61 sub
+    mov.ifnb tmuau, rf23 ; add rf12, rf12, rf18                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf18, rf36, rf4                         # 59 store dst
+    mov.ifna tmuau, rf36 ; add rf36, rf51, rf40                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    sub rf57, rf36, rf57 ; add rf36, rf49, rf40                     # 61 sub | 61 add
+    sub rf37, rf57, rf49 ; sub rf36, rf36, rf37                     # 61 sub
+    add rf36, rf47, rf40 ; sub rf40, rf36, rf47                     # 61 add | 61 sub
+    sub rf36, rf36, rf50 ; add rf50, rf18, rf4                      # 61 sub | 59 store dst
+    sub rf22, rf36, rf22 ; sub rf36, rf11, -6                       # 61 sub | 37 p7
+    add rf12, rf12, rf22 ; mov tmuau, rf36                          # 61 add | 37 p7 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf12, rf40                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf18 ; add rf18, rf12, rf37                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf36, rf4                         # 59 store dst | 37 p6
+    mov.ifna tmuau, rf50 ; add rf37, rf12, rf4                      # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    asr tmud, rf18, 4 ; add rf18, rf37, rf4                         # 59 store dst | 37 p4
+    add.ifna tmuau, rf50, rf4 ; add rf50, rf18, rf4 ; thrsw         # 59 store dst | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf12, rf50, rf4                           # 37 p6 | 37 p2 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf40, rf12, rf4                                   # 37 p1
+    mov tmuau, rf37 ; add rf22, rf40, rf4 ; thrsw ; ldtmu.rf37      # 37 p5 | 37 p0 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf18 ; smul24 rf18, rf37, 7                          # 37 p4 | 55 mul | uniform 0xfffffffe (u16)
+    add rf18, rf18, 8 ; mov tmuau, rf50                             # 55 add | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf50, rf22, rf4 ; thrsw ; ldtmu.rf12      # 37 p2 | 37 q0 | 37 p6 | uniform 0xfffffffe (u16)
+    add rf40, rf12, rf12 ; mov tmuau, rf40                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf18, rf18, rf40 ; mov tmuau, rf22                          # 55 add | 37 p0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf50 ; add rf22, rf50, rf4 ; thrsw ; ldtmu.rf50      # 37 q0 | 37 q1 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf18, rf18, rf50 ; mov tmuau, rf22                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf22, rf22, rf4 ; add rf36, rf36, rf4                       # 37 q2 | 59 store dst
+    mov tmuau, rf22 ; add rf40, rf22, rf4 ; thrsw ; ldtmu.rf22      # 37 q2 | 37 q3 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf18, rf18, rf22 ; mov tmuau, rf40                          # 55 add | 37 q3 | uniform 0xfffffffe (u16)
+    add rf40, rf40, rf4 ; add rf47, rf36, rf4                       # 37 q4 | 59 store dst
+    add rf57, rf40, rf4 ; add rf51, rf47, rf4 ; thrsw ; ldtmu.rf49  # 37 q5 | 59 store dst | 37 p3
+    add rf18, rf18, rf49 ; mov tmuau, rf40                          # 55 add | 37 q4 | uniform 0xfffffffe (u16)
+    add rf40, rf57, rf4 ; add rf23, rf51, rf4                       # 37 q6 | 59 store dst
+    nop ; add rf59, rf23, rf4 ; thrsw ; ldtmu.rf38                  # 59 store dst | 37 p2
+    add rf18, rf18, rf38 ; sub rf43, rf49, rf38                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf57 ; smul24 rf43, rf43, rf43                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf33, rf38, rf38 ; mov rf42, rf38 ; thrsw ; ldtmu.rf57      # 49 mul | 51 near0 | 37 p1
+    add rf18, rf18, rf57 ; sub rf15, rf38, rf57                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf40 ; smul24 rf15, rf15, rf15                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    nop ; add rf20, rf59, rf4 ; thrsw ; ldtmu.rf52                  # 59 store dst | 37 p0
+    add rf18, rf18, rf52 ; sub rf24, rf57, rf52                     # 55 add | loop_filter.py:42 le
+    sub rf25, rf38, rf52 ; smul24 rf24, rf24, rf24                  # 40 le | loop_filter.py:42 le
+    sub rf14, rf49, rf52 ; smul24 rf31, rf25, rf25 ; thrsw ; ldtmu.rf25 # 40 le | 37 q0
+    add rf18, rf18, rf25 ; sub rf54, rf52, rf25                     # 55 add | loop_filter.py:42 absdiff
+    sub rf14, rf25, rf52 ; smul24 rf61, rf14, rf14                  # loop_filter.py:42 absdiff | 40 le
+    max rf63, rf54, rf14 ; sub rf34, rf22, rf52 ; thrsw ; ldtmu.rf54 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf63, rf54, rf25 ; add rf35, rf63, rf63                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf28, rf57, rf54 ; smul24 rf63, rf63, rf63                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf13, rf54, rf57 ; smul24 rf26, rf34, rf34 ; thrsw ; ldtmu.rf34 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf39, rf28, rf13 ; sub rf13, rf34, rf54                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf39, rf39, 1 ; smul24 rf13, rf13, rf13                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf39, rf35, rf39 ; sub rf19, rf34, rf25 ; thrsw ; ldtmu.rf35 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf19, rf35, rf34 ; smul24 rf27, rf19, rf19                  # loop_filter.py:42 le | 40 le
+    sub rf60, rf35, rf25 ; smul24 rf19, rf19, rf19                  # 40 le | loop_filter.py:42 le
+    sub rf41, rf50, rf52 ; smul24 rf60, rf60, rf60 ; thrsw ; ldtmu.rf30 # 40 le | 37 q4
+    sub rf55, rf12, rf52 ; smul24 rf41, rf41, rf41                  # 40 le
+    sub rf44, rf37, rf52 ; smul24 rf55, rf55, rf55                  # 40 le
+    add tmuau, rf40, rf4 ; smul24 rf40, rf44, rf44 ; thrsw ; ldtmu.rf44 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf45, rf30, rf25 ; sub rf56, rf44, rf25                     # 40 le
+    add rf46, rf50, rf54 ; smul24 rf45, rf45, rf45                  # 61 add | 40 le
+    sub rf29, rf46, rf37 ; smul24 rf46, rf56, rf56 ; thrsw ; ldtmu.rf56 # 61 sub | 40 le | 37 q6
+    sub rf29, rf56, rf25 ; sub rf48, rf29, rf12                     # 40 le | 61 sub
+    add rf48, rf18, rf48 ; smul24 rf29, rf29, rf29                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf58, rf22, rf34                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf24 ; sub rf58, rf58, rf37                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf15 ; sub rf58, rf58, rf50                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf43 ; add rf58, rf48, rf58                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf63 ; add rf53, rf49, rf35                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf13 ; sub rf53, rf53, rf37                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf19 ; sub rf53, rf53, rf22                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf39 ; add rf53, rf58, rf53                  # 59 store dst | 61 add
+    sub.andnc -, rf6, rf24 ; smul24 rf62, rf49, 3                   # 59 store dst | 49 mul
+    nop ; sub.andnc -, rf6, rf31                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf61                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf63                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf27                                    # 59 store dst
+    nop ; ldtmu.rf32                                                # 37 q7
+    sub.andnc -, rf6, rf60 ; sub rf17, rf32, rf25                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf26 ; smul24 rf17, rf17, rf17                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf41                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf55                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf40                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf45                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf46                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf29                                    # 59 store dst
+    asr tmud, rf18, 4 ; sub.andnc -, rf6, rf17                      # 59 store dst
+    vfla rf36 ; mov.ifa tmuau, rf36                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf48, 4 ; sub.pushc -, rf6, rf24                      # 59 store dst | 51 near0
+    sub.norc -, rf6, rf31 ; mov.ifb tmuau, rf47                     # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf58, 4 ; sub.andnc -, rf6, rf61                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf63 ; mov.ifb tmuau, rf51                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf53, 4 ; sub.andnc -, rf6, rf27                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf60 ; mov.ifb tmuau, rf23                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    vfla rf23 ; add rf62, rf62, 4                                   # 51 near0 | 49 add
+    add rf33, rf62, rf33 ; sub.pushc -, rf6, rf24                   # 49 add | 59 select
+    add rf31, rf33, rf57 ; sub.norc -, rf6, rf31                    # 49 add | 59 select
+    add rf31, rf31, rf52 ; sub.andnc -, rf6, rf61                   # 49 add | 59 select
+    add rf31, rf31, rf25 ; sub.andnc -, rf6, rf63                   # 49 add | 59 select
+    asr.ifb rf42, rf31, 3 ; add rf61, rf38, rf30                    # 51 near0 | 61 add
+    max rf27, rf28, rf7 ; sub.andnc -, rf6, rf27                    # loop_filter.py:49 clip | 59 select
+    min rf27, rf27, rf8 ; sub.andnc -, rf6, rf60                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf26 ; sub rf26, rf61, rf37                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf41 ; sub rf26, rf26, rf49                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf55 ; add rf26, rf53, rf26                   # 59 select | 61 add
+    sub.andnc -, rf6, rf40 ; smul24 rf14, rf14, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf45 ; add rf45, rf57, rf54                   # 59 select | 53 add
+    sub.andnc -, rf6, rf46 ; sub rf45, rf45, rf49                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf29 ; sub rf29, rf45, rf38                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf17 ; add rf17, rf31, rf29                   # 59 select | 53 add
+    asr.ifa rf42, rf26, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf29 ; sub.norc -, rf16, rf24                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf15 ; add rf15, rf57, rf44                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf43 ; sub rf15, rf15, rf37                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf63 ; sub rf15, rf15, rf38                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf13 ; add rf13, rf26, rf15                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf19 ; add rf19, rf20, rf4                   # 59 store dst
+    sub.andnc -, rf21, rf39 ; mov tmud, rf42                        # 59 store dst
+    vfla rf59 ; mov.ifa tmuau, rf59                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf24 ; add rf24, rf52, rf34                  # loop_filter.py:49 add | 53 add
+    sub.norc -, rf10, rf63 ; sub rf24, rf24, rf49                   # loop_filter.py:49 add | 53 sub
+    add.ifna rf14, rf14, rf27 ; mov.pushz -, rf23                   # loop_filter.py:49 add | 51 near1
+    max rf14, rf14, rf7 ; sub rf24, rf24, rf57                      # loop_filter.py:49 clip | 53 sub
+    min rf14, rf14, rf8 ; add rf24, rf17, rf24                      # loop_filter.py:49 clip | 53 add
+    add rf27, rf14, 4 ; add rf63, rf52, rf56                        # loop_filter.py:50 add | 61 add
+    min rf14, rf27, rf8 ; add rf27, rf14, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf14, rf14, 3 ; sub rf63, rf63, rf37                        # loop_filter.py:50 f1 | 61 sub
+    min rf39, rf27, rf8 ; add rf27, rf14, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf14, rf27, 1 ; sub rf27, rf25, rf14                        # 44 rshr | 45 sub
+    asr rf39, rf39, 3 ; sub rf63, rf63, rf57                        # loop_filter.py:50 f2 | 61 sub
+    mov.ifnb rf14, 0 ; mov.pushz -, rf29                            # 44 g | 59 select
+    add rf39, rf57, rf14 ; add rf42, rf52, rf39                     # 45 add
+    max rf39, rf39, 0 ; add rf63, rf13, rf63                        # 45 moved0 | 61 add
+    min rf39, rf39, rf9 ; add rf15, rf19, rf4                       # 45 moved0 | 59 store dst
+    asr.ifnb rf39, rf17, 3 ; mov.pushz -, rf59                      # 51 near1 | 59 store dst
+    max rf14, rf42, 0 ; sub rf42, rf54, rf14                        # 45 moved1 | 45 sub
+    min rf14, rf14, rf9 ; add rf17, rf25, rf35                      # 45 moved1 | 53 add
+    asr.ifnb rf39, rf13, 4 ; mov.pushz -, rf23                      # 59 select | 51 near2
+    asr.ifna rf14, rf24, 3 ; mov tmud, rf39                         # 51 near2 | 59 store dst
+    max rf20, rf27, 0 ; mov.ifnb tmuau, rf20                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf20, rf20, rf9 ; mov.pushz -, rf29                         # 45 moved2 | 59 select
+    asr.ifna rf14, rf63, 4 ; mov.pushz -, rf59                      # 59 select | 59 store dst
+    max rf14, rf42, 0 ; mov tmud, rf14                              # 45 moved3 | 59 store dst
+    min rf14, rf14, rf9 ; mov.ifna tmuau, rf19                      # 45 moved3 | 59 store dst | uniform 0xfffffffe (u16)
+    mov.pushz -, rf23 ; sub rf17, rf17, rf49                        # 51 near3 | 53 sub
+    mov.pushz -, rf29 ; sub rf17, rf17, rf52                        # 59 select | 53 sub
+    add rf17, rf24, rf17 ; add rf24, rf25, rf32                     # 53 add | 61 add
+    asr.ifnb rf20, rf17, 3 ; mov.pushz -, rf59                      # 51 near3 | 59 store dst
+    sub rf24, rf24, rf37 ; add rf37, rf15, rf4                      # 61 sub | 59 store dst
+    sub rf24, rf24, rf52 ; add rf52, rf54, rf35                     # 61 sub | 53 add
+    add rf24, rf63, rf24 ; sub rf52, rf52, rf38                     # 61 add | 53 sub
+    asr.ifnb rf20, rf24, 4 ; mov.pushz -, rf23                      # 59 select | 51 near4
+    mov tmud, rf20 ; sub rf20, rf52, rf25                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf15 ; mov.pushz -, rf29                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf17, rf17, rf20 ; add rf20, rf54, rf32                     # 53 add | 61 add
+    asr.ifnb rf14, rf17, 3 ; mov.pushz -, rf59                      # 51 near4 | 59 store dst
+    sub rf12, rf20, rf12 ; add rf20, rf37, rf4                      # 61 sub | 59 store dst
+    sub rf12, rf12, rf25 ; add rf25, rf34, rf35                     # 61 sub | 53 add
+    add rf12, rf24, rf12 ; sub rf24, rf25, rf57                     # 61 add | 53 sub
+    asr.ifnb rf14, rf12, 4 ; mov.pushz -, rf23                      # 59 select | 51 near5
+    mov tmud, rf14 ; sub rf14, rf24, rf54                           # 59 store dst | 53 sub
+    tmuwt - ; add rf14, rf17, rf14                                  # 53 sum8
+    mov.ifnb tmuau, rf37 ; mov.pushz -, rf29                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    mov rf37, rf34 ; add rf29, rf34, rf32                           # 51 near5 | 61 add
+    asr.ifnb rf37, rf14, 3 ; mov.pushz -, rf59                      # 51 near5 | 59 store dst
+    sub rf29, rf29, rf50 ; add rf50, rf20, rf4                      # 61 sub | 59 store dst
+    sub rf29, rf29, rf54 ; add rf54, rf35, rf32                     # 61 sub | 61 add
+    add rf12, rf12, rf29 ; sub rf22, rf54, rf22                     # 61 add | 61 sub
+    asr.ifnb rf37, rf12, 4 ; mov.pushz -, rf36                      # 59 select | 59 store dst
+    mov tmud, rf37 ; sub rf22, rf22, rf34                           # 59 store dst | 61 sub
+    mov.ifnb tmuau, rf20 ; add rf12, rf12, rf22                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf20, rf50, rf4                         # 59 store dst
+    mov.ifna tmuau, rf50 ; add rf50, rf56, rf32                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    sub rf57, rf50, rf57 ; add rf50, rf44, rf32                     # 61 sub | 61 add
+    sub rf44, rf57, rf44 ; sub rf38, rf50, rf38                     # 61 sub
+    add rf30, rf30, rf32 ; sub rf32, rf38, rf30                     # 61 add | 61 sub
+    sub rf30, rf30, rf49 ; add rf49, rf20, rf4                      # 61 sub | 59 store dst
+    sub rf30, rf30, rf35 ; sub rf35, rf11, -8                       # 61 sub | 37 p7
+    add rf12, rf12, rf30 ; mov tmuau, rf35                          # 61 add | 37 p7 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf12, rf32                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf20 ; add rf20, rf12, rf44                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf35, rf4                         # 59 store dst | 37 p6
+    mov.ifna tmuau, rf49 ; add rf44, rf12, rf4                      # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    asr tmud, rf20, 4 ; add rf20, rf44, rf4                         # 59 store dst | 37 p4
+    add.ifna tmuau, rf49, rf4 ; add rf49, rf20, rf4 ; thrsw         # 59 store dst | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf12, rf49, rf4                           # 37 p6 | 37 p2 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf32, rf12, rf4                                   # 37 p1
+    mov tmuau, rf44 ; add rf30, rf32, rf4 ; thrsw ; ldtmu.rf44      # 37 p5 | 37 p0 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf20 ; smul24 rf20, rf44, 7                          # 37 p4 | 55 mul | uniform 0xfffffffe (u16)
+    add rf20, rf20, 8 ; mov tmuau, rf49                             # 55 add | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf49, rf30, rf4 ; thrsw ; ldtmu.rf12      # 37 p2 | 37 q0 | 37 p6 | uniform 0xfffffffe (u16)
+    add rf32, rf12, rf12 ; mov tmuau, rf32                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf20, rf20, rf32 ; mov tmuau, rf30                          # 55 add | 37 p0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf49 ; add rf30, rf49, rf4 ; thrsw ; ldtmu.rf49      # 37 q0 | 37 q1 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf20, rf20, rf49 ; mov tmuau, rf30                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf30, rf30, rf4 ; add rf35, rf35, rf4                       # 37 q2 | 59 store dst
+    mov tmuau, rf30 ; add rf32, rf30, rf4 ; thrsw ; ldtmu.rf30      # 37 q2 | 37 q3 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf20, rf20, rf30 ; mov tmuau, rf32                          # 55 add | 37 q3 | uniform 0xfffffffe (u16)
+    add rf32, rf32, rf4 ; add rf38, rf35, rf4                       # 37 q4 | 59 store dst
+    add rf57, rf32, rf4 ; add rf56, rf38, rf4 ; thrsw ; ldtmu.rf50  # 37 q5 | 59 store dst | 37 p3
+    add rf20, rf20, rf50 ; mov tmuau, rf32                          # 55 add | 37 q4 | uniform 0xfffffffe (u16)
+    add rf32, rf57, rf4 ; add rf22, rf56, rf4                       # 37 q6 | 59 store dst
+    nop ; add rf37, rf22, rf4 ; thrsw ; ldtmu.rf34                  # 59 store dst | 37 p2
+    add rf20, rf20, rf34 ; sub rf36, rf50, rf34                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf57 ; smul24 rf36, rf36, rf36                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf29, rf34, rf34 ; mov rf54, rf34 ; thrsw ; ldtmu.rf57      # 49 mul | 51 near0 | 37 p1
+    add rf20, rf20, rf57 ; sub rf14, rf34, rf57                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf32 ; smul24 rf14, rf14, rf14                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    nop ; add rf17, rf37, rf4 ; thrsw ; ldtmu.rf59                  # 59 store dst | 37 p0
+    add rf20, rf20, rf59 ; sub rf24, rf57, rf59                     # 55 add | loop_filter.py:42 le
+    sub rf23, rf34, rf59 ; smul24 rf24, rf24, rf24                  # 40 le | loop_filter.py:42 le
+    sub rf15, rf50, rf59 ; smul24 rf25, rf23, rf23 ; thrsw ; ldtmu.rf23 # 40 le | 37 q0
+    add rf20, rf20, rf23 ; sub rf52, rf59, rf23                     # 55 add | loop_filter.py:42 absdiff
+    sub rf15, rf23, rf59 ; smul24 rf63, rf15, rf15                  # loop_filter.py:42 absdiff | 40 le
+    max rf19, rf52, rf15 ; sub rf42, rf30, rf59 ; thrsw ; ldtmu.rf52 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf19, rf52, rf23 ; add rf27, rf19, rf19                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf39, rf57, rf52 ; smul24 rf19, rf19, rf19                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf13, rf52, rf57 ; smul24 rf26, rf42, rf42 ; thrsw ; ldtmu.rf42 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf43, rf39, rf13 ; sub rf13, rf42, rf52                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf43, rf43, 1 ; smul24 rf13, rf13, rf13                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf43, rf27, rf43 ; sub rf31, rf42, rf23 ; thrsw ; ldtmu.rf27 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf31, rf27, rf42 ; smul24 rf45, rf31, rf31                  # loop_filter.py:42 le | 40 le
+    sub rf46, rf27, rf23 ; smul24 rf31, rf31, rf31                  # 40 le | loop_filter.py:42 le
+    sub rf40, rf49, rf59 ; smul24 rf46, rf46, rf46 ; thrsw ; ldtmu.rf53 # 40 le | 37 q4
+    sub rf55, rf12, rf59 ; smul24 rf40, rf40, rf40                  # 40 le
+    sub rf41, rf44, rf59 ; smul24 rf55, rf55, rf55                  # 40 le
+    add tmuau, rf32, rf4 ; smul24 rf32, rf41, rf41 ; thrsw ; ldtmu.rf41 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf61, rf53, rf23 ; sub rf60, rf41, rf23                     # 40 le
+    add rf28, rf49, rf52 ; smul24 rf61, rf61, rf61                  # 61 add | 40 le
+    sub rf33, rf28, rf44 ; smul24 rf28, rf60, rf60 ; thrsw ; ldtmu.rf60 # 61 sub | 40 le | 37 q6
+    sub rf33, rf60, rf23 ; sub rf62, rf33, rf12                     # 40 le | 61 sub
+    add rf62, rf20, rf62 ; smul24 rf33, rf33, rf33                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf51, rf30, rf42                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf24 ; sub rf51, rf51, rf44                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf14 ; sub rf51, rf51, rf49                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf36 ; add rf51, rf62, rf51                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf19 ; add rf58, rf50, rf27                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf13 ; sub rf58, rf58, rf44                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf31 ; sub rf58, rf58, rf30                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf43 ; add rf58, rf51, rf58                  # 59 store dst | 61 add
+    sub.andnc -, rf6, rf24 ; smul24 rf47, rf50, 3                   # 59 store dst | 49 mul
+    nop ; sub.andnc -, rf6, rf25                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf63                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf19                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf45                                    # 59 store dst
+    nop ; ldtmu.rf48                                                # 37 q7
+    sub.andnc -, rf6, rf46 ; sub rf18, rf48, rf23                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf26 ; smul24 rf18, rf18, rf18                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf40                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf55                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf32                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf61                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf28                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf33                                    # 59 store dst
+    asr tmud, rf20, 4 ; sub.andnc -, rf6, rf18                      # 59 store dst
+    vfla rf35 ; mov.ifa tmuau, rf35                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf62, 4 ; sub.pushc -, rf6, rf24                      # 59 store dst | 51 near0
+    sub.norc -, rf6, rf25 ; mov.ifb tmuau, rf38                     # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf51, 4 ; sub.andnc -, rf6, rf63                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf19 ; mov.ifb tmuau, rf56                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf58, 4 ; sub.andnc -, rf6, rf45                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf46 ; mov.ifb tmuau, rf22                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    vfla rf22 ; add rf47, rf47, 4                                   # 51 near0 | 49 add
+    add rf29, rf47, rf29 ; sub.pushc -, rf6, rf24                   # 49 add | 59 select
+    add rf25, rf29, rf57 ; sub.norc -, rf6, rf25                    # 49 add | 59 select
+    add rf25, rf25, rf59 ; sub.andnc -, rf6, rf63                   # 49 add | 59 select
+    add rf25, rf25, rf23 ; sub.andnc -, rf6, rf19                   # 49 add | 59 select
+    asr.ifb rf54, rf25, 3 ; add rf63, rf34, rf53                    # 51 near0 | 61 add
+    max rf39, rf39, rf7 ; sub.andnc -, rf6, rf45                    # loop_filter.py:49 clip | 59 select
+    min rf39, rf39, rf8 ; sub.andnc -, rf6, rf46                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf26 ; sub rf26, rf63, rf44                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf40 ; sub rf26, rf26, rf50                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf55 ; add rf26, rf58, rf26                   # 59 select | 61 add
+    sub.andnc -, rf6, rf32 ; smul24 rf15, rf15, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf61 ; add rf61, rf57, rf52                   # 59 select | 53 add
+    sub.andnc -, rf6, rf28 ; sub rf28, rf61, rf50                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf33 ; sub rf28, rf28, rf34                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf18 ; add rf18, rf25, rf28                   # 59 select | 53 add
+    asr.ifa rf54, rf26, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf25 ; sub.norc -, rf16, rf24                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf14 ; add rf14, rf57, rf41                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf36 ; sub rf14, rf14, rf44                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf19 ; sub rf14, rf14, rf34                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf13 ; add rf13, rf26, rf14                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf31 ; add rf31, rf17, rf4                   # 59 store dst
+    sub.andnc -, rf21, rf43 ; mov tmud, rf54                        # 59 store dst
+    vfla rf37 ; mov.ifa tmuau, rf37                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf24 ; add rf24, rf59, rf42                  # loop_filter.py:49 add | 53 add
+    sub.norc -, rf10, rf19 ; sub rf19, rf24, rf50                   # loop_filter.py:49 add | 53 sub
+    add.ifna rf15, rf15, rf39 ; mov.pushz -, rf22                   # loop_filter.py:49 add | 51 near1
+    max rf15, rf15, rf7 ; sub rf19, rf19, rf57                      # loop_filter.py:49 clip | 53 sub
+    min rf15, rf15, rf8 ; add rf19, rf18, rf19                      # loop_filter.py:49 clip | 53 add
+    add rf39, rf15, 4 ; add rf24, rf59, rf60                        # loop_filter.py:50 add | 61 add
+    min rf15, rf39, rf8 ; add rf39, rf15, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf15, rf15, 3 ; sub rf24, rf24, rf44                        # loop_filter.py:50 f1 | 61 sub
+    min rf43, rf39, rf8 ; add rf39, rf15, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf15, rf39, 1 ; sub rf39, rf23, rf15                        # 44 rshr | 45 sub
+    asr rf24, rf43, 3 ; sub rf43, rf24, rf57                        # loop_filter.py:50 f2 | 61 sub
+    mov.ifnb rf15, 0 ; mov.pushz -, rf25                            # 44 g | 59 select
+    add rf24, rf57, rf15 ; add rf54, rf59, rf24                     # 45 add
+    max rf24, rf24, 0 ; add rf43, rf13, rf43                        # 45 moved0 | 61 add
+    min rf24, rf24, rf9 ; add rf14, rf31, rf4                       # 45 moved0 | 59 store dst
+    asr.ifnb rf24, rf18, 3 ; mov.pushz -, rf37                      # 51 near1 | 59 store dst
+    max rf15, rf54, 0 ; sub rf54, rf52, rf15                        # 45 moved1 | 45 sub
+    min rf15, rf15, rf9 ; add rf18, rf23, rf27                      # 45 moved1 | 53 add
+    asr.ifnb rf24, rf13, 4 ; mov.pushz -, rf22                      # 59 select | 51 near2
+    asr.ifna rf15, rf19, 3 ; mov tmud, rf24                         # 51 near2 | 59 store dst
+    max rf17, rf39, 0 ; mov.ifnb tmuau, rf17                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf17, rf17, rf9 ; mov.pushz -, rf25                         # 45 moved2 | 59 select
+    asr.ifna rf15, rf43, 4 ; mov.pushz -, rf37                      # 59 select | 59 store dst
+    max rf15, rf54, 0 ; mov tmud, rf15                              # 45 moved3 | 59 store dst
+    min rf15, rf15, rf9 ; mov.ifna tmuau, rf31                      # 45 moved3 | 59 store dst | uniform 0xfffffffe (u16)
+    mov.pushz -, rf22 ; sub rf18, rf18, rf50                        # 51 near3 | 53 sub
+    mov.pushz -, rf25 ; sub rf18, rf18, rf59                        # 59 select | 53 sub
+    add rf18, rf19, rf18 ; add rf19, rf23, rf48                     # 53 add | 61 add
+    asr.ifnb rf17, rf18, 3 ; mov.pushz -, rf37                      # 51 near3 | 59 store dst
+    sub rf19, rf19, rf44 ; add rf44, rf14, rf4                      # 61 sub | 59 store dst
+    sub rf19, rf19, rf59 ; add rf59, rf52, rf27                     # 61 sub | 53 add
+    add rf19, rf43, rf19 ; sub rf43, rf59, rf34                     # 61 add | 53 sub
+    asr.ifnb rf17, rf19, 4 ; mov.pushz -, rf22                      # 59 select | 51 near4
+    mov tmud, rf17 ; sub rf17, rf43, rf23                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf14 ; mov.pushz -, rf25                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf17, rf18, rf17 ; add rf18, rf52, rf48                     # 53 add | 61 add
+    asr.ifnb rf15, rf17, 3 ; mov.pushz -, rf37                      # 51 near4 | 59 store dst
+    sub rf12, rf18, rf12 ; add rf18, rf44, rf4                      # 61 sub | 59 store dst
+    sub rf12, rf12, rf23 ; add rf23, rf42, rf27                     # 61 sub | 53 add
+    add rf12, rf19, rf12 ; sub rf19, rf23, rf57                     # 61 add | 53 sub
+    asr.ifnb rf15, rf12, 4 ; mov.pushz -, rf22                      # 59 select | 51 near5
+    mov tmud, rf15 ; sub rf15, rf19, rf52                           # 59 store dst | 53 sub
+    tmuwt - ; add rf15, rf17, rf15                                  # 53 sum8
+    mov.ifnb tmuau, rf44 ; mov.pushz -, rf25                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    mov rf44, rf42 ; add rf25, rf42, rf48                           # 51 near5 | 61 add
+    asr.ifnb rf44, rf15, 3 ; mov.pushz -, rf37                      # 51 near5 | 59 store dst
+    sub rf25, rf25, rf49 ; add rf49, rf18, rf4                      # 61 sub | 59 store dst
+    sub rf25, rf25, rf52 ; add rf52, rf27, rf48                     # 61 sub | 61 add
+    add rf12, rf12, rf25 ; sub rf25, rf52, rf30                     # 61 add | 61 sub
+    asr.ifnb rf44, rf12, 4 ; mov.pushz -, rf35                      # 59 select | 59 store dst
+    mov tmud, rf44 ; sub rf25, rf25, rf42                           # 59 store dst | 61 sub
+    mov.ifnb tmuau, rf18 ; add rf12, rf12, rf25                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf18, rf49, rf4                         # 59 store dst
+    mov.ifna tmuau, rf49 ; add rf49, rf60, rf48                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    sub rf57, rf49, rf57 ; add rf49, rf41, rf48                     # 61 sub | 61 add
+    sub rf41, rf57, rf41 ; sub rf34, rf49, rf34                     # 61 sub
+    add rf34, rf53, rf48 ; sub rf48, rf34, rf53                     # 61 add | 61 sub
+    sub rf34, rf34, rf50 ; add rf50, rf18, rf4                      # 61 sub | 59 store dst
+    sub rf27, rf34, rf27 ; sub rf34, rf11, -10                      # 61 sub | 37 p7
+    add rf12, rf12, rf27 ; mov tmuau, rf34                          # 61 add | 37 p7 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf12, rf48                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf18 ; add rf18, rf12, rf41                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf34, rf4                         # 59 store dst | 37 p6
+    mov.ifna tmuau, rf50 ; add rf41, rf12, rf4                      # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    asr tmud, rf18, 4 ; add rf18, rf41, rf4                         # 59 store dst | 37 p4
+    add.ifna tmuau, rf50, rf4 ; add rf50, rf18, rf4 ; thrsw         # 59 store dst | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf12, rf50, rf4                           # 37 p6 | 37 p2 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf48, rf12, rf4                                   # 37 p1
+    mov tmuau, rf41 ; add rf27, rf48, rf4 ; thrsw ; ldtmu.rf41      # 37 p5 | 37 p0 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf18 ; smul24 rf18, rf41, 7                          # 37 p4 | 55 mul | uniform 0xfffffffe (u16)
+    add rf18, rf18, 8 ; mov tmuau, rf50                             # 55 add | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf50, rf27, rf4 ; thrsw ; ldtmu.rf12      # 37 p2 | 37 q0 | 37 p6 | uniform 0xfffffffe (u16)
+    add rf48, rf12, rf12 ; mov tmuau, rf48                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf18, rf18, rf48 ; mov tmuau, rf27                          # 55 add | 37 p0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf50 ; add rf27, rf50, rf4 ; thrsw ; ldtmu.rf50      # 37 q0 | 37 q1 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf18, rf18, rf50 ; mov tmuau, rf27                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf27, rf27, rf4 ; add rf34, rf34, rf4                       # 37 q2 | 59 store dst
+    mov tmuau, rf27 ; add rf48, rf27, rf4 ; thrsw ; ldtmu.rf27      # 37 q2 | 37 q3 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf18, rf18, rf27 ; mov tmuau, rf48                          # 55 add | 37 q3 | uniform 0xfffffffe (u16)
+    add rf48, rf48, rf4 ; add rf53, rf34, rf4                       # 37 q4 | 59 store dst
+    add rf57, rf48, rf4 ; add rf60, rf53, rf4 ; thrsw ; ldtmu.rf49  # 37 q5 | 59 store dst | 37 p3
+    add rf18, rf18, rf49 ; mov tmuau, rf48                          # 55 add | 37 q4 | uniform 0xfffffffe (u16)
+    add rf48, rf57, rf4 ; add rf25, rf60, rf4                       # 37 q6 | 59 store dst
+    nop ; add rf44, rf25, rf4 ; thrsw ; ldtmu.rf42                  # 59 store dst | 37 p2
+    add rf18, rf18, rf42 ; sub rf35, rf49, rf42                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf57 ; smul24 rf35, rf35, rf35                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf30, rf42, rf42 ; mov rf52, rf42 ; thrsw ; ldtmu.rf57      # 49 mul | 51 near0 | 37 p1
+    add rf18, rf18, rf57 ; sub rf15, rf42, rf57                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf48 ; smul24 rf15, rf15, rf15                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    nop ; add rf17, rf44, rf4 ; thrsw ; ldtmu.rf37                  # 59 store dst | 37 p0
+    add rf18, rf18, rf37 ; sub rf19, rf57, rf37                     # 55 add | loop_filter.py:42 le
+    sub rf22, rf42, rf37 ; smul24 rf19, rf19, rf19                  # 40 le | loop_filter.py:42 le
+    sub rf14, rf49, rf37 ; smul24 rf23, rf22, rf22 ; thrsw ; ldtmu.rf22 # 40 le | 37 q0
+    add rf18, rf18, rf22 ; sub rf43, rf37, rf22                     # 55 add | loop_filter.py:42 absdiff
+    sub rf14, rf22, rf37 ; smul24 rf59, rf14, rf14                  # loop_filter.py:42 absdiff | 40 le
+    max rf31, rf43, rf14 ; sub rf54, rf27, rf37 ; thrsw ; ldtmu.rf43 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf31, rf43, rf22 ; add rf39, rf31, rf31                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf24, rf57, rf43 ; smul24 rf31, rf31, rf31                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf13, rf43, rf57 ; smul24 rf26, rf54, rf54 ; thrsw ; ldtmu.rf54 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf36, rf24, rf13 ; sub rf13, rf54, rf43                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf36, rf36, 1 ; smul24 rf13, rf13, rf13                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf39, rf39, rf36 ; sub rf28, rf54, rf22 ; thrsw ; ldtmu.rf36 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf28, rf36, rf54 ; smul24 rf33, rf28, rf28                  # loop_filter.py:42 le | 40 le
+    sub rf61, rf36, rf22 ; smul24 rf28, rf28, rf28                  # 40 le | loop_filter.py:42 le
+    sub rf32, rf50, rf37 ; smul24 rf61, rf61, rf61 ; thrsw ; ldtmu.rf55 # 40 le | 37 q4
+    sub rf58, rf12, rf37 ; smul24 rf32, rf32, rf32                  # 40 le
+    sub rf40, rf41, rf37 ; smul24 rf58, rf58, rf58                  # 40 le
+    add tmuau, rf48, rf4 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf48 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf63, rf55, rf22 ; sub rf46, rf48, rf22                     # 40 le
+    add rf45, rf50, rf43 ; smul24 rf63, rf63, rf63                  # 61 add | 40 le
+    sub rf29, rf45, rf41 ; smul24 rf45, rf46, rf46 ; thrsw ; ldtmu.rf46 # 61 sub | 40 le | 37 q6
+    sub rf29, rf46, rf22 ; sub rf47, rf29, rf12                     # 40 le | 61 sub
+    add rf47, rf18, rf47 ; smul24 rf29, rf29, rf29                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf56, rf27, rf54                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf19 ; sub rf56, rf56, rf41                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf15 ; sub rf56, rf56, rf50                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf35 ; add rf56, rf47, rf56                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf31 ; add rf51, rf49, rf36                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf13 ; sub rf51, rf51, rf41                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf28 ; sub rf51, rf51, rf27                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf39 ; add rf51, rf56, rf51                  # 59 store dst | 61 add
+    sub.andnc -, rf6, rf19 ; smul24 rf38, rf49, 3                   # 59 store dst | 49 mul
+    nop ; sub.andnc -, rf6, rf23                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf59                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf31                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf33                                    # 59 store dst
+    nop ; ldtmu.rf62                                                # 37 q7
+    sub.andnc -, rf6, rf61 ; sub rf20, rf62, rf22                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf26 ; smul24 rf20, rf20, rf20                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf32                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf58                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf40                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf63                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf45                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf29                                    # 59 store dst
+    asr tmud, rf18, 4 ; sub.andnc -, rf6, rf20                      # 59 store dst
+    vfla rf34 ; mov.ifa tmuau, rf34                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf47, 4 ; sub.pushc -, rf6, rf19                      # 59 store dst | 51 near0
+    sub.norc -, rf6, rf23 ; mov.ifb tmuau, rf53                     # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf56, 4 ; sub.andnc -, rf6, rf59                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf31 ; mov.ifb tmuau, rf60                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf51, 4 ; sub.andnc -, rf6, rf33                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf61 ; mov.ifb tmuau, rf25                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    vfla rf25 ; add rf38, rf38, 4                                   # 51 near0 | 49 add
+    add rf30, rf38, rf30 ; sub.pushc -, rf6, rf19                   # 49 add | 59 select
+    add rf23, rf30, rf57 ; sub.norc -, rf6, rf23                    # 49 add | 59 select
+    add rf23, rf23, rf37 ; sub.andnc -, rf6, rf59                   # 49 add | 59 select
+    add rf23, rf23, rf22 ; sub.andnc -, rf6, rf31                   # 49 add | 59 select
+    asr.ifb rf52, rf23, 3 ; add rf59, rf42, rf55                    # 51 near0 | 61 add
+    max rf24, rf24, rf7 ; sub.andnc -, rf6, rf33                    # loop_filter.py:49 clip | 59 select
+    min rf24, rf24, rf8 ; sub.andnc -, rf6, rf61                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf26 ; sub rf26, rf59, rf41                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf32 ; sub rf26, rf26, rf49                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf58 ; add rf26, rf51, rf26                   # 59 select | 61 add
+    sub.andnc -, rf6, rf40 ; smul24 rf14, rf14, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf63 ; add rf63, rf57, rf43                   # 59 select | 53 add
+    sub.andnc -, rf6, rf45 ; sub rf45, rf63, rf49                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf29 ; sub rf29, rf45, rf42                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf20 ; add rf20, rf23, rf29                   # 59 select | 53 add
+    asr.ifa rf52, rf26, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf23 ; sub.norc -, rf16, rf19                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf15 ; add rf15, rf57, rf48                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf35 ; sub rf15, rf15, rf41                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf31 ; sub rf15, rf15, rf42                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf13 ; add rf13, rf26, rf15                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf28 ; add rf28, rf17, rf4                   # 59 store dst
+    sub.andnc -, rf21, rf39 ; mov tmud, rf52                        # 59 store dst
+    vfla rf44 ; mov.ifa tmuau, rf44                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf19 ; add rf19, rf37, rf54                  # loop_filter.py:49 add | 53 add
+    sub.norc -, rf10, rf31 ; sub rf19, rf19, rf49                   # loop_filter.py:49 add | 53 sub
+    add.ifna rf14, rf14, rf24 ; mov.pushz -, rf25                   # loop_filter.py:49 add | 51 near1
+    max rf14, rf14, rf7 ; sub rf19, rf19, rf57                      # loop_filter.py:49 clip | 53 sub
+    min rf14, rf14, rf8 ; add rf19, rf20, rf19                      # loop_filter.py:49 clip | 53 add
+    add rf24, rf14, 4 ; add rf31, rf37, rf46                        # loop_filter.py:50 add | 61 add
+    min rf14, rf24, rf8 ; add rf24, rf14, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf14, rf14, 3 ; sub rf31, rf31, rf41                        # loop_filter.py:50 f1 | 61 sub
+    min rf39, rf24, rf8 ; add rf24, rf14, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf14, rf24, 1 ; sub rf24, rf22, rf14                        # 44 rshr | 45 sub
+    asr rf31, rf39, 3 ; sub rf39, rf31, rf57                        # loop_filter.py:50 f2 | 61 sub
+    mov.ifnb rf14, 0 ; mov.pushz -, rf23                            # 44 g | 59 select
+    add rf31, rf57, rf14 ; add rf52, rf37, rf31                     # 45 add
+    max rf31, rf31, 0 ; add rf39, rf13, rf39                        # 45 moved0 | 61 add
+    min rf31, rf31, rf9 ; add rf15, rf28, rf4                       # 45 moved0 | 59 store dst
+    asr.ifnb rf31, rf20, 3 ; mov.pushz -, rf44                      # 51 near1 | 59 store dst
+    max rf14, rf52, 0 ; sub rf52, rf43, rf14                        # 45 moved1 | 45 sub
+    min rf14, rf14, rf9 ; add rf20, rf22, rf36                      # 45 moved1 | 53 add
+    asr.ifnb rf31, rf13, 4 ; mov.pushz -, rf25                      # 59 select | 51 near2
+    asr.ifna rf14, rf19, 3 ; mov tmud, rf31                         # 51 near2 | 59 store dst
+    max rf17, rf24, 0 ; mov.ifnb tmuau, rf17                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf17, rf17, rf9 ; mov.pushz -, rf23                         # 45 moved2 | 59 select
+    asr.ifna rf14, rf39, 4 ; mov.pushz -, rf44                      # 59 select | 59 store dst
+    max rf14, rf52, 0 ; mov tmud, rf14                              # 45 moved3 | 59 store dst
+    min rf14, rf14, rf9 ; mov.ifna tmuau, rf28                      # 45 moved3 | 59 store dst | uniform 0xfffffffe (u16)
+    mov.pushz -, rf25 ; sub rf20, rf20, rf49                        # 51 near3 | 53 sub
+    mov.pushz -, rf23 ; sub rf20, rf20, rf37                        # 59 select | 53 sub
+    add rf19, rf19, rf20 ; add rf20, rf22, rf62                     # 53 add | 61 add
+    asr.ifnb rf17, rf19, 3 ; mov.pushz -, rf44                      # 51 near3 | 59 store dst
+    sub rf20, rf20, rf41 ; add rf41, rf15, rf4                      # 61 sub | 59 store dst
+    sub rf20, rf20, rf37 ; add rf37, rf43, rf36                     # 61 sub | 53 add
+    add rf20, rf39, rf20 ; sub rf37, rf37, rf42                     # 61 add | 53 sub
+    asr.ifnb rf17, rf20, 4 ; mov.pushz -, rf25                      # 59 select | 51 near4
+    mov tmud, rf17 ; sub rf17, rf37, rf22                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf15 ; mov.pushz -, rf23                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf17, rf19, rf17 ; add rf19, rf43, rf62                     # 53 add | 61 add
+    asr.ifnb rf14, rf17, 3 ; mov.pushz -, rf44                      # 51 near4 | 59 store dst
+    sub rf12, rf19, rf12 ; add rf19, rf41, rf4                      # 61 sub | 59 store dst
+    sub rf12, rf12, rf22 ; add rf22, rf54, rf36                     # 61 sub | 53 add
+    add rf12, rf20, rf12 ; sub rf20, rf22, rf57                     # 61 add | 53 sub
+    asr.ifnb rf14, rf12, 4 ; mov.pushz -, rf25                      # 59 select | 51 near5
+    mov tmud, rf14 ; sub rf14, rf20, rf43                           # 59 store dst | 53 sub
+    tmuwt - ; add rf14, rf17, rf14                                  # 53 sum8
+    mov.ifnb tmuau, rf41 ; mov.pushz -, rf23                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    mov rf41, rf54 ; add rf23, rf54, rf62                           # 51 near5 | 61 add
+    asr.ifnb rf41, rf14, 3 ; mov.pushz -, rf44                      # 51 near5 | 59 store dst
+    sub rf23, rf23, rf50 ; add rf50, rf19, rf4                      # 61 sub | 59 store dst
+    sub rf23, rf23, rf43 ; add rf43, rf36, rf62                     # 61 sub | 61 add
+    add rf12, rf12, rf23 ; sub rf23, rf43, rf27                     # 61 add | 61 sub
+    asr.ifnb rf41, rf12, 4 ; mov.pushz -, rf34                      # 59 select | 59 store dst
+    mov tmud, rf41 ; sub rf23, rf23, rf54                           # 59 store dst | 61 sub
+    mov.ifnb tmuau, rf19 ; add rf12, rf12, rf23                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf19, rf50, rf4                         # 59 store dst
+    mov.ifna tmuau, rf50 ; add rf46, rf46, rf62                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    sub rf57, rf46, rf57 ; add rf46, rf48, rf62                     # 61 sub | 61 add
+    sub rf46, rf57, rf48 ; sub rf42, rf46, rf42                     # 61 sub
+    add rf42, rf55, rf62 ; sub rf55, rf42, rf55                     # 61 add | 61 sub
+    sub rf42, rf42, rf49 ; add rf49, rf19, rf4                      # 61 sub | 59 store dst
+    sub rf36, rf42, rf36 ; sub rf42, rf11, -12                      # 61 sub | 37 p7
+    add rf12, rf12, rf36 ; mov tmuau, rf42                          # 61 add | 37 p7 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf12, rf55                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf19 ; add rf19, rf12, rf46                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf12, rf42, rf4                         # 59 store dst | 37 p6
+    mov.ifna tmuau, rf49 ; add rf46, rf12, rf4                      # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    asr tmud, rf19, 4 ; add rf19, rf46, rf4                         # 59 store dst | 37 p4
+    add.ifna tmuau, rf49, rf4 ; add rf49, rf19, rf4 ; thrsw         # 59 store dst | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf12, rf49, rf4                           # 37 p6 | 37 p2 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf55, rf12, rf4                                   # 37 p1
+    mov tmuau, rf46 ; add rf36, rf55, rf4 ; thrsw ; ldtmu.rf46      # 37 p5 | 37 p0 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf19 ; smul24 rf19, rf46, 7                          # 37 p4 | 55 mul | uniform 0xfffffffe (u16)
+    add rf19, rf19, 8 ; mov tmuau, rf49                             # 55 add | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf49, rf36, rf4 ; thrsw ; ldtmu.rf12      # 37 p2 | 37 q0 | 37 p6 | uniform 0xfffffffe (u16)
+    add rf55, rf12, rf12 ; mov tmuau, rf55                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf19, rf19, rf55 ; mov tmuau, rf36                          # 55 add | 37 p0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf49 ; add rf36, rf49, rf4 ; thrsw ; ldtmu.rf49      # 37 q0 | 37 q1 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf19, rf19, rf49 ; mov tmuau, rf36                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf36, rf36, rf4 ; add rf42, rf42, rf4                       # 37 q2 | 59 store dst
+    mov tmuau, rf36 ; add rf55, rf36, rf4 ; thrsw ; ldtmu.rf36      # 37 q2 | 37 q3 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf19, rf19, rf36 ; mov tmuau, rf55                          # 55 add | 37 q3 | uniform 0xfffffffe (u16)
+    add rf55, rf55, rf4 ; add rf62, rf42, rf4                       # 37 q4 | 59 store dst
+    add rf57, rf55, rf4 ; add rf50, rf62, rf4 ; thrsw ; ldtmu.rf48  # 37 q5 | 59 store dst | 37 p3
+    add rf19, rf19, rf48 ; mov tmuau, rf55                          # 55 add | 37 q4 | uniform 0xfffffffe (u16)
+    add rf55, rf57, rf4 ; add rf23, rf50, rf4                       # 37 q6 | 59 store dst
+    nop ; add rf54, rf23, rf4 ; thrsw ; ldtmu.rf41                  # 59 store dst | 37 p2
+    add rf19, rf19, rf41 ; sub rf34, rf48, rf41                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf57 ; smul24 rf34, rf34, rf34                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf27, rf41, rf41 ; mov rf43, rf41 ; thrsw ; ldtmu.rf57      # 49 mul | 51 near0 | 37 p1
+    add rf19, rf19, rf57 ; sub rf14, rf41, rf57                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf55 ; smul24 rf14, rf14, rf14                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    nop ; add rf17, rf54, rf4 ; thrsw ; ldtmu.rf44                  # 59 store dst | 37 p0
+    add rf19, rf19, rf44 ; sub rf20, rf57, rf44                     # 55 add | loop_filter.py:42 le
+    sub rf25, rf41, rf44 ; smul24 rf20, rf20, rf20                  # 40 le | loop_filter.py:42 le
+    sub rf15, rf48, rf44 ; smul24 rf22, rf25, rf25 ; thrsw ; ldtmu.rf25 # 40 le | 37 q0
+    add rf19, rf19, rf25 ; sub rf37, rf44, rf25                     # 55 add | loop_filter.py:42 absdiff
+    sub rf15, rf25, rf44 ; smul24 rf39, rf15, rf15                  # loop_filter.py:42 absdiff | 40 le
+    max rf28, rf37, rf15 ; sub rf52, rf36, rf44 ; thrsw ; ldtmu.rf37 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf28, rf37, rf25 ; add rf24, rf28, rf28                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf31, rf57, rf37 ; smul24 rf28, rf28, rf28                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf13, rf37, rf57 ; smul24 rf26, rf52, rf52 ; thrsw ; ldtmu.rf52 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf35, rf31, rf13 ; sub rf13, rf52, rf37                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf35, rf35, 1 ; smul24 rf13, rf13, rf13                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf35, rf24, rf35 ; sub rf29, rf52, rf25 ; thrsw ; ldtmu.rf24 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf29, rf24, rf52 ; smul24 rf45, rf29, rf29                  # loop_filter.py:42 le | 40 le
+    sub rf63, rf24, rf25 ; smul24 rf29, rf29, rf29                  # 40 le | loop_filter.py:42 le
+    sub rf40, rf49, rf44 ; smul24 rf63, rf63, rf63 ; thrsw ; ldtmu.rf51 # 40 le | 37 q4
+    sub rf58, rf12, rf44 ; smul24 rf40, rf40, rf40                  # 40 le
+    sub rf32, rf46, rf44 ; smul24 rf58, rf58, rf58                  # 40 le
+    add tmuau, rf55, rf4 ; smul24 rf32, rf32, rf32 ; thrsw ; ldtmu.rf55 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf59, rf51, rf25 ; sub rf61, rf55, rf25                     # 40 le
+    add rf33, rf49, rf37 ; smul24 rf59, rf59, rf59                  # 61 add | 40 le
+    sub rf30, rf33, rf46 ; smul24 rf33, rf61, rf61 ; thrsw ; ldtmu.rf61 # 61 sub | 40 le | 37 q6
+    sub rf30, rf61, rf25 ; sub rf38, rf30, rf12                     # 40 le | 61 sub
+    add rf38, rf19, rf38 ; smul24 rf30, rf30, rf30                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf60, rf36, rf52                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf20 ; sub rf60, rf60, rf46                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf14 ; sub rf60, rf60, rf49                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf34 ; add rf60, rf38, rf60                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf28 ; add rf56, rf48, rf24                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf13 ; sub rf56, rf56, rf46                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf29 ; sub rf56, rf56, rf36                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf35 ; add rf56, rf60, rf56                  # 59 store dst | 61 add
+    sub.andnc -, rf6, rf20 ; smul24 rf53, rf48, 3                   # 59 store dst | 49 mul
+    nop ; sub.andnc -, rf6, rf22                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf39                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf28                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf45                                    # 59 store dst
+    nop ; ldtmu.rf47                                                # 37 q7
+    sub.andnc -, rf6, rf63 ; sub rf18, rf47, rf25                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf26 ; smul24 rf18, rf18, rf18                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf40                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf58                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf32                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf59                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf33                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf30                                    # 59 store dst
+    asr tmud, rf19, 4 ; sub.andnc -, rf6, rf18                      # 59 store dst
+    vfla rf42 ; mov.ifa tmuau, rf42                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf38, 4 ; sub.pushc -, rf6, rf20                      # 59 store dst | 51 near0
+    sub.norc -, rf6, rf22 ; mov.ifb tmuau, rf62                     # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf60, 4 ; sub.andnc -, rf6, rf39                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf28 ; mov.ifb tmuau, rf50                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf56, 4 ; sub.andnc -, rf6, rf45                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf63 ; mov.ifb tmuau, rf23                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    vfla rf23 ; add rf53, rf53, 4                                   # 51 near0 | 49 add
+    add rf27, rf53, rf27 ; sub.pushc -, rf6, rf20                   # 49 add | 59 select
+    add rf22, rf27, rf57 ; sub.norc -, rf6, rf22                    # 49 add | 59 select
+    add rf22, rf22, rf44 ; sub.andnc -, rf6, rf39                   # 49 add | 59 select
+    add rf22, rf22, rf25 ; sub.andnc -, rf6, rf28                   # 49 add | 59 select
+    asr.ifb rf43, rf22, 3 ; add rf39, rf41, rf51                    # 51 near0 | 61 add
+    max rf31, rf31, rf7 ; sub.andnc -, rf6, rf45                    # loop_filter.py:49 clip | 59 select
+    min rf31, rf31, rf8 ; sub.andnc -, rf6, rf63                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf26 ; sub rf26, rf39, rf46                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf40 ; sub rf26, rf26, rf48                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf58 ; add rf26, rf56, rf26                   # 59 select | 61 add
+    sub.andnc -, rf6, rf32 ; smul24 rf15, rf15, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf59 ; add rf59, rf57, rf37                   # 59 select | 53 add
+    sub.andnc -, rf6, rf33 ; sub rf33, rf59, rf48                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf30 ; sub rf30, rf33, rf41                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf18 ; add rf18, rf22, rf30                   # 59 select | 53 add
+    asr.ifa rf43, rf26, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf22 ; sub.norc -, rf16, rf20                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf14 ; add rf14, rf57, rf55                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf34 ; sub rf14, rf14, rf46                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf28 ; sub rf14, rf14, rf41                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf13 ; add rf13, rf26, rf14                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf29 ; add rf29, rf17, rf4                   # 59 store dst
+    sub.andnc -, rf21, rf35 ; mov tmud, rf43                        # 59 store dst
+    vfla rf54 ; mov.ifa tmuau, rf54                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf20 ; add rf20, rf44, rf52                  # loop_filter.py:49 add | 53 add
+    sub.norc -, rf10, rf28 ; sub rf20, rf20, rf48                   # loop_filter.py:49 add | 53 sub
+    add.ifna rf15, rf15, rf31 ; mov.pushz -, rf23                   # loop_filter.py:49 add | 51 near1
+    max rf15, rf15, rf7 ; sub rf20, rf20, rf57                      # loop_filter.py:49 clip | 53 sub
+    min rf15, rf15, rf8 ; add rf20, rf18, rf20                      # loop_filter.py:49 clip | 53 add
+    add rf31, rf15, 4 ; add rf28, rf44, rf61                        # loop_filter.py:50 add | 61 add
+    min rf15, rf31, rf8 ; add rf31, rf15, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf15, rf15, 3 ; sub rf28, rf28, rf46                        # loop_filter.py:50 f1 | 61 sub
+    min rf35, rf31, rf8 ; add rf31, rf15, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf15, rf31, 1 ; sub rf31, rf25, rf15                        # 44 rshr | 45 sub
+    asr rf28, rf35, 3 ; sub rf35, rf28, rf57                        # loop_filter.py:50 f2 | 61 sub
+    mov.ifnb rf15, 0 ; mov.pushz -, rf22                            # 44 g | 59 select
+    add rf28, rf57, rf15 ; add rf43, rf44, rf28                     # 45 add
+    max rf28, rf28, 0 ; add rf35, rf13, rf35                        # 45 moved0 | 61 add
+    min rf28, rf28, rf9 ; add rf14, rf29, rf4                       # 45 moved0 | 59 store dst
+    asr.ifnb rf28, rf18, 3 ; mov.pushz -, rf54                      # 51 near1 | 59 store dst
+    max rf15, rf43, 0 ; sub rf43, rf37, rf15                        # 45 moved1 | 45 sub
+    min rf15, rf15, rf9 ; add rf18, rf25, rf24                      # 45 moved1 | 53 add
+    asr.ifnb rf28, rf13, 4 ; mov.pushz -, rf23                      # 59 select | 51 near2
+    asr.ifna rf15, rf20, 3 ; mov tmud, rf28                         # 51 near2 | 59 store dst
+    max rf17, rf31, 0 ; mov.ifnb tmuau, rf17                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf17, rf17, rf9 ; mov.pushz -, rf22                         # 45 moved2 | 59 select
+    asr.ifna rf15, rf35, 4 ; mov.pushz -, rf54                      # 59 select | 59 store dst
+    max rf15, rf43, 0 ; mov tmud, rf15                              # 45 moved3 | 59 store dst
+    min rf15, rf15, rf9 ; mov.ifna tmuau, rf29                      # 45 moved3 | 59 store dst | uniform 0xfffffffe (u16)
+    mov.pushz -, rf23 ; sub rf18, rf18, rf48                        # 51 near3 | 53 sub
+    mov.pushz -, rf22 ; sub rf18, rf18, rf44                        # 59 select | 53 sub
+    add rf18, rf20, rf18 ; add rf20, rf25, rf47                     # 53 add | 61 add
+    asr.ifnb rf17, rf18, 3 ; mov.pushz -, rf54                      # 51 near3 | 59 store dst
+    sub rf20, rf20, rf46 ; add rf46, rf14, rf4                      # 61 sub | 59 store dst
+    sub rf20, rf20, rf44 ; add rf44, rf37, rf24                     # 61 sub | 53 add
+    add rf20, rf35, rf20 ; sub rf35, rf44, rf41                     # 61 add | 53 sub
+    asr.ifnb rf17, rf20, 4 ; mov.pushz -, rf23                      # 59 select | 51 near4
+    mov tmud, rf17 ; sub rf17, rf35, rf25                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf14 ; mov.pushz -, rf22                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf17, rf18, rf17 ; add rf18, rf37, rf47                     # 53 add | 61 add
+    asr.ifnb rf15, rf17, 3 ; mov.pushz -, rf54                      # 51 near4 | 59 store dst
+    sub rf12, rf18, rf12 ; add rf18, rf46, rf4                      # 61 sub | 59 store dst
+    sub rf12, rf12, rf25 ; add rf25, rf52, rf24                     # 61 sub | 53 add
+    add rf12, rf20, rf12 ; sub rf20, rf25, rf57                     # 61 add | 53 sub
+    asr.ifnb rf15, rf12, 4 ; mov.pushz -, rf23                      # 59 select | 51 near5
+    mov tmud, rf15 ; sub rf15, rf20, rf37                           # 59 store dst | 53 sub
+    tmuwt - ; add rf15, rf17, rf15                                  # 53 sum8
+    mov.ifnb tmuau, rf46 ; mov.pushz -, rf22                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    mov rf46, rf52 ; add rf22, rf52, rf47                           # 51 near5 | 61 add
+    asr.ifnb rf46, rf15, 3 ; mov.pushz -, rf54                      # 51 near5 | 59 store dst
+    sub rf22, rf22, rf49 ; add rf49, rf18, rf4                      # 61 sub | 59 store dst
+    sub rf22, rf22, rf37 ; add rf37, rf24, rf47                     # 61 sub | 61 add
+    add rf12, rf12, rf22 ; sub rf22, rf37, rf36                     # 61 add | 61 sub
+    asr.ifnb rf46, rf12, 4 ; mov.pushz -, rf42                      # 59 select | 59 store dst
+    mov tmud, rf46 ; sub rf22, rf22, rf52                           # 59 store dst | 61 sub
+    mov.ifnb tmuau, rf18 ; add rf12, rf12, rf22                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    asr tmud, rf12, 4 ; add rf18, rf49, rf4                         # 59 store dst
+    mov.ifna tmuau, rf49 ; add rf49, rf61, rf47                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
+    sub rf57, rf49, rf57 ; add rf49, rf55, rf47                     # 61 sub | 61 add
+    sub rf49, rf57, rf55 ; sub rf41, rf49, rf41                     # 61 sub
+    add rf41, rf51, rf47 ; sub rf47, rf41, rf51                     # 61 add | 61 sub
+    sub rf41, rf41, rf48 ; add rf48, rf18, rf4                      # 61 sub | 59 store dst
+    sub rf11, rf41, rf24 ; sub rf24, rf11, -14                      # 61 sub | 37 p7
+    add rf11, rf12, rf11 ; mov tmuau, rf24                          # 61 add | 37 p7 | uniform 0xfffffffe (u16)
+    asr tmud, rf11, 4 ; add rf11, rf11, rf47                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf18 ; add rf18, rf11, rf49                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf11, 4 ; add rf11, rf24, rf4                         # 59 store dst | 37 p6
+    mov.ifna tmuau, rf48 ; add rf49, rf11, rf4                      # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    asr tmud, rf18, 4 ; add rf18, rf49, rf4                         # 59 store dst | 37 p4
+    add.ifna tmuau, rf48, rf4 ; add rf48, rf18, rf4 ; thrsw         # 59 store dst | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf11 ; add rf11, rf48, rf4                           # 37 p6 | 37 p2 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf47, rf11, rf4                                   # 37 p1
+    mov tmuau, rf49 ; add rf12, rf47, rf4 ; thrsw ; ldtmu.rf49      # 37 p5 | 37 p0 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf18 ; smul24 rf18, rf49, 7                          # 37 p4 | 55 mul | uniform 0xfffffffe (u16)
+    add rf18, rf18, 8 ; mov tmuau, rf48                             # 55 add | 37 p3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf11 ; add rf48, rf12, rf4 ; thrsw ; ldtmu.rf11      # 37 p2 | 37 q0 | 37 p6 | uniform 0xfffffffe (u16)
+    add rf47, rf11, rf11 ; mov tmuau, rf47                          # 55 mul | 37 p1 | uniform 0xfffffffe (u16)
+    add rf12, rf18, rf47 ; mov tmuau, rf12                          # 55 add | 37 p0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf48 ; add rf18, rf48, rf4 ; thrsw ; ldtmu.rf48      # 37 q0 | 37 q1 | 37 p5 | uniform 0xfffffffe (u16)
+    add rf12, rf12, rf48 ; mov tmuau, rf18                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf18, rf18, rf4 ; add rf24, rf24, rf4                       # 37 q2 | 59 store dst
+    mov tmuau, rf18 ; add rf47, rf18, rf4 ; thrsw ; ldtmu.rf18      # 37 q2 | 37 q3 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf12, rf12, rf18 ; mov tmuau, rf47                          # 55 add | 37 q3 | uniform 0xfffffffe (u16)
+    add rf47, rf47, rf4 ; add rf41, rf24, rf4                       # 37 q4 | 59 store dst
+    add rf55, rf47, rf4 ; add rf57, rf41, rf4 ; thrsw ; ldtmu.rf51  # 37 q5 | 59 store dst | 37 p3
+    add rf12, rf12, rf51 ; mov tmuau, rf47                          # 55 add | 37 q4 | uniform 0xfffffffe (u16)
+    add rf47, rf55, rf4 ; add rf61, rf57, rf4                       # 37 q6 | 59 store dst
+    nop ; add rf46, rf61, rf4 ; thrsw ; ldtmu.rf22                  # 59 store dst | 37 p2
+    add rf12, rf12, rf22 ; sub rf52, rf51, rf22                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf55 ; smul24 rf52, rf52, rf52                       # 37 q5 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    add rf42, rf22, rf22 ; mov rf36, rf22 ; thrsw ; ldtmu.rf55      # 49 mul | 51 near0 | 37 p1
+    add rf12, rf12, rf55 ; sub rf37, rf22, rf55                     # 55 add | loop_filter.py:42 le
+    mov tmuau, rf47 ; smul24 rf37, rf37, rf37                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
+    nop ; add rf54, rf46, rf4 ; thrsw ; ldtmu.rf15                  # 59 store dst | 37 p0
+    add rf12, rf12, rf15 ; sub rf17, rf55, rf15                     # 55 add | loop_filter.py:42 le
+    sub rf20, rf22, rf15 ; smul24 rf17, rf17, rf17                  # 40 le | loop_filter.py:42 le
+    sub rf25, rf51, rf15 ; smul24 rf23, rf20, rf20 ; thrsw ; ldtmu.rf20 # 40 le | 37 q0
+    add rf12, rf12, rf20 ; sub rf14, rf15, rf20                     # 55 add | loop_filter.py:42 absdiff
+    sub rf25, rf20, rf15 ; smul24 rf35, rf25, rf25                  # loop_filter.py:42 absdiff | 40 le
+    max rf44, rf14, rf25 ; sub rf29, rf18, rf15 ; thrsw ; ldtmu.rf14 # loop_filter.py:42 absdiff | 40 le | 37 q1
+    sub rf44, rf14, rf20 ; add rf43, rf44, rf44                     # loop_filter.py:42 le | loop_filter.py:42 mul
+    sub rf31, rf55, rf14 ; smul24 rf44, rf44, rf44                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    sub rf28, rf14, rf55 ; smul24 rf13, rf29, rf29 ; thrsw ; ldtmu.rf29 # loop_filter.py:42 absdiff | 40 le | 37 q2
+    max rf26, rf31, rf28 ; sub rf28, rf29, rf14                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf28, rf26, 1 ; smul24 rf26, rf28, rf28                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    add rf43, rf43, rf28 ; sub rf34, rf29, rf20 ; thrsw ; ldtmu.rf28 # loop_filter.py:42 add | 40 le | 37 q3
+    sub rf34, rf28, rf29 ; smul24 rf30, rf34, rf34                  # loop_filter.py:42 le | 40 le
+    sub rf33, rf28, rf20 ; smul24 rf34, rf34, rf34                  # 40 le | loop_filter.py:42 le
+    sub rf59, rf48, rf15 ; smul24 rf33, rf33, rf33 ; thrsw ; ldtmu.rf32 # 40 le | 37 q4
+    sub rf56, rf11, rf15 ; smul24 rf59, rf59, rf59                  # 40 le
+    sub rf58, rf49, rf15 ; smul24 rf56, rf56, rf56                  # 40 le
+    add tmuau, rf47, rf4 ; smul24 rf47, rf58, rf58 ; thrsw ; ldtmu.rf58 # 37 q7 | 40 le | 37 q5 | uniform 0xfffffffe (u16)
+    sub rf40, rf32, rf20 ; sub rf39, rf58, rf20                     # 40 le
+    add rf63, rf48, rf14 ; smul24 rf40, rf40, rf40                  # 61 add | 40 le
+    sub rf45, rf63, rf49 ; smul24 rf39, rf39, rf39 ; thrsw ; ldtmu.rf63 # 61 sub | 40 le | 37 q6
+    sub rf45, rf63, rf20 ; sub rf27, rf45, rf11                     # 40 le | 61 sub
+    add rf45, rf12, rf27 ; smul24 rf27, rf45, rf45                  # 61 add | 40 le
+    sub.pushc -, rf0, rf2 ; add rf53, rf18, rf29                    # 59 store dst | 61 add
+    sub.norc -, rf16, rf17 ; sub rf53, rf53, rf49                   # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf37 ; sub rf53, rf53, rf48                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf52 ; add rf53, rf45, rf53                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf44 ; add rf50, rf51, rf28                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf26 ; sub rf50, rf50, rf49                  # 59 store dst | 61 sub
+    sub.andnc -, rf16, rf34 ; sub rf50, rf50, rf18                  # 59 store dst | 61 sub
+    sub.andnc -, rf21, rf43 ; add rf50, rf53, rf50                  # 59 store dst | 61 add
+    sub.andnc -, rf6, rf17 ; smul24 rf60, rf51, 3                   # 59 store dst | 49 mul
+    sub.andnc -, rf6, rf23 ; add rf60, rf60, 4                      # 59 store dst | 49 add
+    sub.andnc -, rf6, rf35 ; add rf42, rf60, rf42                   # 59 store dst | 49 add
+    sub.andnc -, rf6, rf44 ; add rf42, rf42, rf55                   # 59 store dst | 49 add
+    sub.andnc -, rf6, rf30 ; add rf42, rf42, rf15                   # 59 store dst | 49 add
+    nop ; add rf60, rf42, rf20 ; ldtmu.rf42                         # 49 add | 37 q7
+    sub.andnc -, rf6, rf33 ; sub rf62, rf42, rf20                   # 59 store dst | 40 le
+    sub.andnc -, rf6, rf13 ; smul24 rf62, rf62, rf62                # 59 store dst | 40 le
+    nop ; sub.andnc -, rf6, rf59                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf56                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf47                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf40                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf39                                    # 59 store dst
+    nop ; sub.andnc -, rf6, rf27                                    # 59 store dst
+    asr tmud, rf12, 4 ; sub.andnc -, rf6, rf62                      # 59 store dst
+    vfla rf24 ; mov.ifa tmuau, rf24                                 # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf45, 4 ; sub.pushc -, rf6, rf17                      # 59 store dst | 51 near0
+    sub.norc -, rf6, rf23 ; mov.ifb tmuau, rf41                     # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf53, 4 ; sub.andnc -, rf6, rf35                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf44 ; mov.ifb tmuau, rf57                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf50, 4 ; sub.andnc -, rf6, rf30                      # 59 store dst | 51 near0
+    sub.andnc -, rf6, rf33 ; mov.ifb tmuau, rf61                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
+    vfla rf61 ; sub.pushc -, rf6, rf17                              # 51 near0 | 59 select
+    asr.ifb rf36, rf60, 3 ; add rf57, rf22, rf32                    # 51 near0 | 61 add
+    max rf23, rf31, rf7 ; sub.norc -, rf6, rf23                     # loop_filter.py:49 clip | 59 select
+    min rf23, rf23, rf8 ; sub.andnc -, rf6, rf35                    # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf6, rf44 ; sub rf57, rf57, rf49                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf30 ; sub rf30, rf57, rf51                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf33 ; add rf30, rf50, rf30                   # 59 select | 61 add
+    sub.andnc -, rf6, rf13 ; smul24 rf13, rf25, 3                   # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf6, rf59 ; add rf59, rf55, rf14                   # 59 select | 53 add
+    sub.andnc -, rf6, rf56 ; sub rf56, rf59, rf51                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf47 ; sub rf47, rf56, rf22                   # 59 select | 53 sub
+    sub.andnc -, rf6, rf40 ; add rf40, rf60, rf47                   # 59 select | 53 add
+    sub.andnc -, rf6, rf39 ; add rf39, rf55, rf58                   # 59 select | 61 add
+    sub.andnc -, rf6, rf27 ; sub rf27, rf39, rf49                   # 59 select | 61 sub
+    sub.andnc -, rf6, rf62 ; sub rf27, rf27, rf22                   # 59 select | 61 sub
+    asr.ifa rf36, rf30, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
+    vflb rf62 ; sub.norc -, rf16, rf17                              # 59 select | 59 store dst
+    sub.andnc -, rf16, rf37 ; add rf27, rf30, rf27                  # 59 store dst | 61 add
+    sub.andnc -, rf16, rf52 ; add rf52, rf54, rf4                   # 59 store dst
+    sub.andnc -, rf16, rf44 ; add rf30, rf15, rf29                  # 59 store dst | 53 add
+    sub.andnc -, rf16, rf26 ; sub rf26, rf30, rf51                  # 59 store dst | 53 sub
+    sub.andnc -, rf16, rf34 ; sub rf16, rf26, rf55                  # 59 store dst | 53 sub
+    sub.andnc -, rf21, rf43 ; mov tmud, rf36                        # 59 store dst
+    vfla rf46 ; mov.ifa tmuau, rf46                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf10, rf17 ; add rf16, rf40, rf16                  # loop_filter.py:49 add | 53 add
+    sub.norc -, rf10, rf44 ; add rf10, rf15, rf63                   # loop_filter.py:49 add | 61 add
+    add.ifna rf13, rf13, rf23 ; mov.pushz -, rf61                   # loop_filter.py:49 add | 51 near1
+    max rf10, rf13, rf7 ; sub rf13, rf10, rf49                      # loop_filter.py:49 clip | 61 sub
+    min rf10, rf10, rf8 ; sub rf13, rf13, rf55                      # loop_filter.py:49 clip | 61 sub
+    add rf13, rf10, 4 ; add rf23, rf27, rf13                        # loop_filter.py:50 add | 61 add
+    min rf10, rf13, rf8 ; add rf13, rf10, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf10, rf10, 3 ; add rf44, rf52, rf4                         # loop_filter.py:50 f1 | 59 store dst
+    min rf17, rf13, rf8 ; add rf13, rf10, 1                         # loop_filter.py:50 min | 44 rshr
+    asr rf10, rf13, 1 ; sub rf13, rf20, rf10                        # 44 rshr | 45 sub
+    asr rf17, rf17, 3 ; add rf21, rf20, rf28                        # loop_filter.py:50 f2 | 53 add
+    mov.ifnb rf10, 0 ; mov.pushz -, rf62                            # 44 g | 59 select
+    add rf17, rf55, rf10 ; add rf36, rf15, rf17                     # 45 add
+    max rf10, rf17, 0 ; sub rf17, rf14, rf10                        # 45 moved0 | 45 sub
+    min rf10, rf10, rf9 ; sub rf21, rf21, rf51                      # 45 moved0 | 53 sub
+    asr.ifnb rf10, rf40, 3 ; mov.pushz -, rf46                      # 51 near1 | 59 store dst
+    max rf21, rf36, 0 ; sub rf36, rf21, rf15                        # 45 moved1 | 53 sub
+    min rf21, rf21, rf9 ; add rf36, rf16, rf36                      # 45 moved1 | 53 add
+    asr.ifnb rf10, rf27, 4 ; mov.pushz -, rf61                      # 59 select | 51 near2
+    asr.ifna rf21, rf16, 3 ; mov tmud, rf10                         # 51 near2 | 59 store dst
+    max rf13, rf13, 0 ; mov.ifnb tmuau, rf54                        # 45 moved2 | 59 store dst | uniform 0xfffffffe (u16)
+    min rf13, rf13, rf9 ; mov.pushz -, rf62                         # 45 moved2 | 59 select
+    asr.ifna rf21, rf23, 4 ; mov.pushz -, rf46                      # 59 select | 59 store dst
+    max rf17, rf17, 0 ; mov tmud, rf21                              # 45 moved3 | 59 store dst
+    min rf17, rf17, rf9 ; mov.ifna tmuau, rf52                      # 45 moved3 | 59 store dst | uniform 0xfffffffe (u16)
+    mov.pushz -, rf61 ; add rf52, rf20, rf42                        # 51 near3 | 61 add
+    asr.ifna rf13, rf36, 3 ; mov.pushz -, rf62                      # 51 near3 | 59 select
+    mov.pushz -, rf46 ; sub rf49, rf52, rf49                        # 59 store dst | 61 sub
+    sub rf15, rf49, rf15 ; add rf49, rf44, rf4                      # 61 sub | 59 store dst
+    add rf15, rf23, rf15 ; add rf23, rf14, rf28                     # 61 add | 53 add
+    asr.ifnb rf13, rf15, 4 ; mov.pushz -, rf61                      # 59 select | 51 near4
+    mov tmud, rf13 ; sub rf13, rf23, rf22                           # 59 store dst | 53 sub
+    mov.ifnb tmuau, rf44 ; mov.pushz -, rf62                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    sub rf13, rf13, rf20 ; add rf44, rf14, rf42                     # 53 sub | 61 add
+    add rf11, rf36, rf13 ; sub rf13, rf44, rf11                     # 53 add | 61 sub
+    asr.ifnb rf17, rf11, 3 ; mov.pushz -, rf46                      # 51 near4 | 59 store dst
+    sub rf13, rf13, rf20 ; add rf20, rf49, rf4                      # 61 sub | 59 store dst
+    add rf13, rf15, rf13 ; add rf15, rf29, rf28                     # 61 add | 53 add
+    asr.ifnb rf17, rf13, 4 ; mov.pushz -, rf61                      # 59 select | 51 near5
+    mov tmud, rf17 ; sub rf15, rf15, rf55                           # 59 store dst | 53 sub
+    tmuwt - ; sub rf15, rf15, rf14                                  # 53 sub
+    mov.ifnb tmuau, rf49 ; mov.pushz -, rf62                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    add rf11, rf11, rf15 ; mov rf15, rf29                           # 53 sum8 | 51 near5
+    asr.ifnb rf15, rf11, 3 ; mov.pushz -, rf46                      # 51 near5 | 59 store dst
+    add rf11, rf29, rf42 ; add rf46, rf20, rf4                      # 61 add | 59 store dst
+    sub rf11, rf11, rf48 ; add rf48, rf28, rf42                     # 61 sub | 61 add
+    sub rf11, rf11, rf14 ; sub rf14, rf48, rf18                     # 61 sub
+    add rf11, rf13, rf11 ; sub rf13, rf14, rf29                     # 61 add | 61 sub
+    asr.ifnb rf15, rf11, 4 ; mov.pushz -, rf24                      # 59 select | 59 store dst
+    mov tmud, rf15 ; add rf11, rf11, rf13                           # 59 store dst | 61 add
+    mov.ifnb tmuau, rf20 ; add rf20, rf46, rf4                      # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf11, 4 ; add rf63, rf63, rf42                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf46 ; sub rf46, rf63, rf55                     # 59 store dst | 61 sub | uniform 0xfffffffe (u16)
+    sub rf58, rf46, rf58 ; add rf46, rf58, rf42                     # 61 sub | 61 add
+    sub rf42, rf46, rf22 ; add rf22, rf32, rf42                     # 61 sub | 61 add
+    sub rf22, rf22, rf51 ; sub rf32, rf42, rf32                     # 61 sub
+    sub rf22, rf22, rf28 ; add rf28, rf20, rf4                      # 61 sub | 59 store dst
+    add rf11, rf11, rf22 ; mov rf2, rf3                             # 61 add | next trip
+    asr tmud, rf11, 4 ; add rf11, rf11, rf32                        # 59 store dst | 61 add
+    mov.ifna tmuau, rf20 ; add rf20, rf11, rf58                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
+    asr tmud, rf11, 4                                               # 59 store dst
+    nop ; mov.ifna tmuau, rf28                                      # 59 store dst | uniform 0xfffffffe (u16)
+    asr tmud, rf20, 4                                               # 59 store dst
+    nop ; add.ifna tmuau, rf28, rf4                                 # 59 store dst | uniform 0xfffffffe (u16)
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     nop
     nop
-    nop ; ldtmu.rf13                                                # the item's record
-    nop ; add rf14, rf4, rf13 ; ldtmu.rf13                          # 37 p7 | the item's record
-    mov tmuau, rf14 ; add rf15, rf14, rf3 ; thrsw                   # 37 p7 | 37 p6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; add rf15, rf15, rf3                           # 37 p6 | 37 p5 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; add rf15, rf15, rf3                           # 37 p5 | 37 p4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; add rf16, rf15, rf3 ; thrsw ; ldtmu.rf15      # 37 p4 | 37 p3 | 37 p7 | uniform 0xfffffffe (u16)
-    mov tmuau, rf16 ; add rf16, rf16, rf3                           # 37 p3 | 37 p2 | uniform 0xfffffffe (u16)
-    mov tmuau, rf16 ; add rf16, rf16, rf3                           # 37 p2 | 37 p1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf16 ; add rf17, rf16, rf3 ; thrsw ; ldtmu.rf16      # 37 p1 | 37 p0 | 37 p6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf17 ; add rf17, rf17, rf3                           # 37 p0 | 37 q0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf17 ; add rf17, rf17, rf3                           # 37 q0 | 37 q1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf17 ; add rf18, rf17, rf3 ; thrsw ; ldtmu.rf17      # 37 q1 | 37 q2 | 37 p5 | uniform 0xfffffffe (u16)
-    mov tmuau, rf18 ; v8dot rf19, rf13, rf5                         # 37 q2 | loop_filter.py:26 limit | uniform 0xfffffffe (u16)
-    shl rf18, rf19, 2 ; add rf19, rf18, rf3                         # 35 limit | 37 q3
-    and rf21, rf13, rf6 ; smul24 rf20, rf18, rf18 ; thrsw ; ldtmu.rf18 # loop_filter.py:25 blimit | loop_filter.py:42 le | 37 p4
-    shl rf21, rf21, 2 ; mov tmuau, rf19                             # 35 blimit | 37 q3 | uniform 0xfffffffe (u16)
-    add rf22, rf19, rf3 ; smul24 rf19, rf15, 7                      # 37 q4 | 55 mul
-    add rf25, rf22, rf3 ; add rf23, rf16, rf16 ; thrsw ; ldtmu.rf24 # 37 q5 | 55 mul | 37 p3
-    mov tmuau, rf22 ; add rf22, rf25, rf3                           # 37 q4 | 37 q6 | uniform 0xfffffffe (u16)
-    add rf19, rf19, 8 ; add rf26, rf14, rf3                         # 55 add | 59 store dst
-    add rf19, rf19, rf23 ; add rf27, rf26, rf3 ; thrsw ; ldtmu.rf23 # 55 add | 59 store dst | 37 p2
-    sub rf25, rf24, rf23 ; mov tmuau, rf25                          # loop_filter.py:42 le | 37 q5 | uniform 0xfffffffe (u16)
-    add rf19, rf19, rf17 ; smul24 rf25, rf25, rf25                  # 55 add | loop_filter.py:42 le
-    add rf19, rf19, rf18 ; add rf29, rf27, rf3 ; thrsw ; ldtmu.rf28 # 55 add | 59 store dst | 37 p1
-    sub rf30, rf23, rf28 ; mov tmuau, rf22                          # loop_filter.py:42 le | 37 q6 | uniform 0xfffffffe (u16)
-    add rf19, rf19, rf24 ; smul24 rf30, rf30, rf30                  # 55 add | loop_filter.py:42 le
-    add rf19, rf19, rf23 ; add rf32, rf29, rf3 ; thrsw ; ldtmu.rf31 # 55 add | 59 store dst | 37 p0
-    sub rf33, rf28, rf31 ; sub rf34, rf23, rf31                     # loop_filter.py:42 le | 40 le
-    sub rf35, rf24, rf31 ; smul24 rf33, rf33, rf33                  # 40 le | loop_filter.py:42 le
-    sub rf37, rf18, rf31 ; smul24 rf36, rf34, rf34 ; thrsw ; ldtmu.rf34 # 40 le | 37 q0
-    sub rf38, rf31, rf34 ; sub rf39, rf34, rf31                     # loop_filter.py:42 absdiff
-    max rf35, rf38, rf39 ; smul24 rf38, rf35, rf35                  # loop_filter.py:42 absdiff | 40 le
-    add rf37, rf35, rf35 ; smul24 rf40, rf37, rf37 ; thrsw ; ldtmu.rf35 # loop_filter.py:42 mul | 40 le | 37 q1
-    sub rf41, rf35, rf34 ; sub rf42, rf28, rf35                     # loop_filter.py:42 le | loop_filter.py:42 absdiff
-    sub rf43, rf35, rf28 ; smul24 rf41, rf41, rf41                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    max rf44, rf42, rf43 ; sub rf45, rf17, rf31 ; thrsw ; ldtmu.rf43 # loop_filter.py:42 absdiff | 40 le | 37 q2
-    asr rf46, rf44, 1 ; sub rf44, rf43, rf35                        # loop_filter.py:42 shr | loop_filter.py:42 le
-    add rf44, rf37, rf46 ; smul24 rf37, rf44, rf44                  # loop_filter.py:42 add | loop_filter.py:42 le
-    sub rf46, rf43, rf34 ; smul24 rf47, rf45, rf45 ; thrsw ; ldtmu.rf45 # 40 le | 37 q3
-    sub rf46, rf45, rf43 ; smul24 rf48, rf46, rf46                  # loop_filter.py:42 le | 40 le
-    sub rf49, rf45, rf34 ; smul24 rf46, rf46, rf46                  # 40 le | loop_filter.py:42 le
-    add rf19, rf19, rf28 ; smul24 rf49, rf49, rf49 ; thrsw          # 55 add | 40 le
-    add rf19, rf19, rf31 ; sub rf50, rf16, rf31                     # 55 add | 40 le
-    add rf19, rf19, rf34 ; smul24 rf50, rf50, rf50 ; ldtmu.rf51     # 55 add | 40 le | 37 q4
-    sub rf22, rf15, rf31 ; add tmuau, rf22, rf3 ; thrsw ; ldtmu.rf52 # 40 le | 37 q7 | 37 q5 | uniform 0xfffffffe (u16)
-    sub rf53, rf51, rf34 ; smul24 rf22, rf22, rf22                  # 40 le
-    sub rf54, rf52, rf34 ; smul24 rf53, rf53, rf53                  # 40 le
-    nop ; smul24 rf54, rf54, rf54 ; thrsw ; ldtmu.rf55              # 40 le | 37 q6
-    nop ; sub rf56, rf55, rf34                                      # 40 le
-    nop ; smul24 rf56, rf56, rf56                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf33                                    # 59 store dst
-    nop ; sub.andnc -, rf20, rf30                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf25                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf41                                   # 59 store dst
-    sub.andnc -, rf20, rf37 ; add rf57, rf17, rf35                  # 59 store dst | 61 add
-    nop ; sub.andnc -, rf20, rf46                                   # 59 store dst
-    nop ; sub.andnc -, rf21, rf44                                   # 59 store dst
-    sub.andnc -, rf7, rf33 ; sub rf57, rf57, rf15                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf36 ; sub rf57, rf57, rf16                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf38 ; add rf57, rf19, rf57                   # 59 store dst | 61 add
-    nop ; sub.andnc -, rf7, rf41                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf48                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf49                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf40                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf47                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf50                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf22                                    # 59 store dst
-    nop ; ldtmu.rf58                                                # 37 q7
-    sub.andnc -, rf7, rf53 ; sub rf59, rf58, rf34                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf54 ; smul24 rf59, rf59, rf59                # 59 store dst | 40 le
-    sub.andnc -, rf7, rf56 ; add rf60, rf18, rf43                   # 59 store dst | 61 add
-    tmuwt - ; sub.andnc -, rf7, rf59                                # the last trip's stores | 59 store dst
-    asr tmud, rf19, 4 ; sub rf19, rf60, rf15                        # 59 store dst | 61 sub
-    vfla rf19 ; sub rf60, rf19, rf17                                # 59 store dst | 61 sub
-    mov.ifa tmuau, rf26 ; sub.pushc -, rf7, rf33                    # 59 store dst | 51 near0 | uniform 0xfffffffe (u16)
-    asr tmud, rf57, 4 ; add rf26, rf24, rf45                        # 59 store dst | 61 add
-    sub.norc -, rf7, rf36 ; add rf57, rf57, rf60                    # 51 near0 | 61 add
-    sub rf26, rf26, rf15 ; sub.andnc -, rf7, rf38                   # 61 sub | 51 near0
-    sub rf26, rf26, rf18 ; mov.ifb tmuau, rf27                      # 61 sub | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf57, 4 ; sub.andnc -, rf7, rf41                      # 59 store dst | 51 near0
-    add rf26, rf57, rf26 ; sub.andnc -, rf7, rf48                   # 61 add | 51 near0
-    sub.andnc -, rf7, rf49 ; mov.ifb tmuau, rf29                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf26, 4 ; add rf29, rf23, rf23                        # 59 store dst | 49 mul
-    mov.ifb tmuau, rf32 ; sub.pushc -, rf7, rf33                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    vflb rf36 ; sub.norc -, rf7, rf36                               # 51 near0 | 59 select
-    sub.andnc -, rf7, rf38 ; smul24 rf38, rf24, 3                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf41 ; add rf38, rf38, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf48 ; add rf29, rf38, rf29                   # 59 select | 49 add
-    sub.andnc -, rf7, rf49 ; add rf29, rf29, rf28                   # 59 select | 49 add
-    sub.andnc -, rf7, rf40 ; add rf29, rf29, rf31                   # 59 select | 49 add
-    max rf42, rf42, rf8 ; sub.andnc -, rf7, rf47                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf50 ; add rf29, rf29, rf34                   # 59 select | 49 add
-    sub.andnc -, rf7, rf22 ; mov rf22, rf23                         # 59 select | 51 near0
-    asr.ifb rf22, rf29, 3 ; add rf50, rf23, rf51                    # 51 near0 | 61 add
-    min rf42, rf42, rf9 ; sub.andnc -, rf7, rf53                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf54 ; sub rf50, rf50, rf15                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf56 ; v8dot rf13, rf13, rf10                 # 59 select | loop_filter.py:27 thresh
-    shl rf13, rf13, 2 ; sub.andnc -, rf7, rf59                      # 35 thresh | 59 select
-    vfla rf59 ; sub.pushc -, rf0, rf2                               # 59 select | 59 store dst
-    sub.norc -, rf20, rf33 ; sub rf50, rf50, rf24                   # 59 store dst | 61 sub
-    sub.andnc -, rf20, rf30 ; add rf26, rf26, rf50                  # 59 store dst | 61 add
-    asr.ifb rf22, rf26, 4 ; smul24 rf13, rf13, rf13                 # 59 select | loop_filter.py:43 gt
-    sub.andnc -, rf20, rf25 ; smul24 rf25, rf39, 3                  # 59 store dst | loop_filter.py:49 mul
-    sub.andnc -, rf20, rf41 ; add rf39, rf28, rf35                  # 59 store dst | 53 add
-    sub.andnc -, rf20, rf37 ; add rf32, rf32, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf46 ; sub rf39, rf39, rf24                  # 59 store dst | 53 sub
-    sub.andnc -, rf21, rf44 ; add rf44, rf28, rf52                  # 59 store dst | 61 add
-    vfla rf33 ; sub.pushc -, rf13, rf33                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf41 ; mov tmud, rf22                         # loop_filter.py:49 add | 59 store dst
-    add.ifna rf25, rf25, rf42 ; sub rf39, rf39, rf23                # loop_filter.py:49 add | 53 sub
-    max rf25, rf25, rf8 ; sub rf44, rf44, rf15                      # loop_filter.py:49 clip | 61 sub
-    min rf25, rf25, rf9 ; mov.ifb tmuau, rf32                       # loop_filter.py:49 clip | 59 store dst | uniform 0xfffffffe (u16)
-    add rf42, rf25, 4 ; mov.pushz -, rf36                           # loop_filter.py:50 add | 51 near1
-    min rf25, rf42, rf9 ; add rf42, rf25, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf25, rf25, 3 ; add rf29, rf29, rf39                        # loop_filter.py:50 f1 | 53 add
-    min rf39, rf42, rf9 ; add rf42, rf25, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf42, rf42, 1 ; sub rf44, rf44, rf23                        # 44 rshr | 61 sub
-    asr rf39, rf39, 3 ; add rf22, rf31, rf43                        # loop_filter.py:50 f2 | 53 add
-    mov.ifnb rf42, 0 ; mov.pushz -, rf59                            # 44 g | 59 select
-    add rf26, rf28, rf42 ; add rf44, rf26, rf44                     # 45 add | 61 add
-    max rf26, rf26, 0 ; add rf39, rf31, rf39                        # 45 moved0 | 45 add
-    min rf22, rf26, rf11 ; sub rf26, rf22, rf24                     # 45 moved0 | 53 sub
-    asr.ifnb rf22, rf29, 3 ; add rf41, rf31, rf55                   # 51 near1 | 61 add
-    asr.ifna rf22, rf44, 4 ; add rf32, rf32, rf3                    # 59 select | 59 store dst
-    max rf39, rf39, 0 ; mov.pushz -, rf33                           # 45 moved1 | 59 store dst
-    min rf26, rf39, rf11 ; sub rf39, rf26, rf28                     # 45 moved1 | 53 sub
-    sub rf22, rf41, rf15 ; mov tmud, rf22                           # 61 sub | 59 store dst
-    mov.pushz -, rf36 ; add rf29, rf29, rf39                        # 51 near2 | 53 add
-    asr.ifna rf26, rf29, 3 ; sub rf22, rf22, rf28                   # 51 near2 | 61 sub
-    mov.ifnb tmuau, rf32 ; add rf39, rf34, rf45                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    mov.pushz -, rf59 ; add rf22, rf44, rf22                        # 59 select | 61 add
-    asr.ifna rf26, rf22, 4 ; sub rf25, rf34, rf25                   # 59 select | 45 sub
-    max rf25, rf25, 0 ; sub rf39, rf39, rf24                        # 45 moved2 | 53 sub
-    min rf25, rf25, rf11 ; add rf44, rf34, rf58                     # 45 moved2 | 61 add
-    add rf32, rf32, rf3 ; mov.pushz -, rf33                         # 59 store dst
-    sub rf15, rf39, rf31 ; sub rf39, rf44, rf15                     # 53 sub | 61 sub
-    mov tmud, rf26 ; sub rf26, rf14, -2                             # 59 store dst | 37 p7
-    mov.pushz -, rf36 ; add rf15, rf29, rf15                        # 51 near3 | 53 add
-    asr.ifna rf25, rf15, 3 ; sub rf31, rf39, rf31                   # 51 near3 | 61 sub
-    add rf39, rf26, rf3 ; mov.ifnb tmuau, rf32                      # 37 p6 | 59 store dst | uniform 0xfffffffe (u16)
-    mov tmuau, rf26 ; add rf29, rf35, rf45 ; thrsw                  # 37 p7 | 53 add | uniform 0xfffffffe (u16)
-    add rf22, rf22, rf31 ; sub rf31, rf35, rf42                     # 61 add | 45 sub
-    max rf29, rf31, 0 ; sub rf31, rf29, rf23                        # 45 moved3 | 53 sub
-    min rf29, rf29, rf11 ; mov.pushz -, rf59                        # 45 moved3 | 59 select
-    asr.ifna rf25, rf22, 4 ; add rf42, rf35, rf58                   # 59 select | 61 add
-    tmuwt - ; add rf32, rf32, rf3 ; ldtmu.rf44                      # 59 store dst | 37 p7
-    mov.pushz -, rf33 ; mov tmuau, rf39                             # 59 store dst | 37 p6 | uniform 0xfffffffe (u16)
-    add rf25, rf39, rf3 ; mov tmud, rf25                            # 37 p5 | 59 store dst
-    mov.ifna tmuau, rf32 ; add rf39, rf25, rf3 ; thrsw              # 59 store dst | 37 p4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf25 ; add rf25, rf39, rf3                           # 37 p5 | 37 p3 | uniform 0xfffffffe (u16)
-    mov tmuau, rf39 ; sub rf31, rf31, rf34                          # 37 p4 | 53 sub | uniform 0xfffffffe (u16)
-    mov tmuau, rf25 ; sub rf16, rf42, rf16 ; thrsw ; ldtmu.rf42     # 37 p3 | 61 sub | 37 p6 | uniform 0xfffffffe (u16)
-    add rf15, rf15, rf31 ; add rf25, rf25, rf3                      # 53 add | 37 p2
-    mov tmuau, rf25 ; sub rf16, rf16, rf34                          # 37 p2 | 61 sub | uniform 0xfffffffe (u16)
-    add rf34, rf25, rf3 ; add rf25, rf43, rf45 ; thrsw              # 37 p1 | 53 add
-    add rf16, rf22, rf16 ; mov tmuau, rf34 ; ldtmu.rf22             # 61 add | 37 p1 | 37 p5 | uniform 0xfffffffe (u16)
-    sub rf25, rf25, rf28 ; add rf31, rf43, rf58                     # 53 sub | 61 add
-    add rf25, rf32, rf3 ; sub rf32, rf25, rf35 ; thrsw              # 59 store dst | 53 sub
-    sub rf31, rf31, rf17 ; add rf17, rf15, rf32                     # 61 sub | 53 sum8
-    mov rf35, rf43 ; sub rf31, rf31, rf35                           # 51 near5 | 61 sub
-    add rf31, rf16, rf31 ; add rf32, rf25, rf3 ; thrsw              # 61 add | 59 store dst
-    add rf39, rf45, rf58 ; smul24 rf41, rf44, 7                     # 61 add | 55 mul
-    sub rf18, rf39, rf18 ; add rf39, rf51, rf58                     # 61 sub | 61 add
-    mov.pushz -, rf36 ; add rf41, rf41, 8                           # 51 near4 | 55 add
-    asr.ifna rf29, rf15, 3 ; mov.pushz -, rf59                      # 51 near4 | 59 select
-    asr.ifna rf29, rf16, 4 ; mov.pushz -, rf33                      # 59 select | 59 store dst
-    add rf34, rf34, rf3 ; mov tmud, rf29 ; ldtmu.rf29               # 37 p0 | 59 store dst | 37 p4
-    mov.ifna tmuau, rf25 ; add rf25, rf34, rf3 ; thrsw              # 59 store dst | 37 q0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf34 ; add rf34, rf42, rf42 ; ldtmu.rf16             # 37 p0 | 55 mul | 37 p3 | uniform 0xfffffffe (u16)
-    sub rf18, rf18, rf43 ; add rf43, rf52, rf58                     # 61 sub | 61 add
-    mov.pushz -, rf36 ; sub rf24, rf39, rf24                        # 51 near5 | 61 sub
-    asr.ifna rf35, rf17, 3 ; mov tmuau, rf25                        # 51 near5 | 37 q0 | uniform 0xfffffffe (u16)
-    add rf41, rf25, rf3 ; add rf25, rf41, rf34 ; thrsw ; ldtmu.rf34 # 37 q1 | 55 add | 37 p2
-    mov tmuau, rf41 ; add rf18, rf31, rf18 ; ldtmu.rf17             # 37 q1 | 61 add | 37 p1 | uniform 0xfffffffe (u16)
-    add rf43, rf55, rf58 ; sub rf23, rf43, rf23                     # 61 add | 61 sub
-    add rf45, rf41, rf3 ; sub rf24, rf24, rf45 ; thrsw ; ldtmu.rf41 # 37 q2 | 61 sub | 37 p0
-    add rf28, rf25, rf22 ; sub rf25, rf43, rf28                     # 55 add | 61 sub
-    mov tmuau, rf45 ; add rf24, rf18, rf24                          # 37 q2 | 61 add | uniform 0xfffffffe (u16)
-    mov.pushz -, rf59 ; sub rf59, rf17, rf41                        # 59 select | loop_filter.py:42 le
-    asr.ifna rf35, rf31, 4 ; mov.pushz -, rf33                      # 59 select | 59 store dst
-    mov tmud, rf35 ; add rf45, rf45, rf3 ; ldtmu.rf35               # 59 store dst | 37 q3 | 37 q0
-    mov.ifna tmuau, rf32 ; smul24 rf59, rf59, rf59 ; thrsw          # 59 store dst | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    sub rf31, rf34, rf17 ; mov tmuau, rf45                          # loop_filter.py:42 le | 37 q3 | uniform 0xfffffffe (u16)
-    sub rf33, rf16, rf34 ; smul24 rf31, rf31, rf31                  # loop_filter.py:42 le
-    mov.pushz -, rf19 ; smul24 rf19, rf33, rf33                     # 59 store dst | loop_filter.py:42 le
-    sub rf32, rf23, rf51 ; add rf23, rf32, rf3 ; ldtmu.rf51         # 61 sub | 59 store dst | 37 q1
-    asr tmud, rf18, 4 ; sub rf18, rf25, rf52                        # 59 store dst | 61 sub
-    sub rf25, rf51, rf35 ; sub rf52, rf41, rf35                     # loop_filter.py:42 le | loop_filter.py:42 absdiff
-    sub rf33, rf35, rf41 ; smul24 rf25, rf25, rf25                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    max rf52, rf52, rf33 ; sub rf43, rf17, rf51                     # loop_filter.py:42 absdiff
-    add rf32, rf28, rf29 ; add rf28, rf24, rf32                     # 55 add | 61 add
-    add rf55, rf32, rf16 ; add rf32, rf23, rf3                      # 55 add | 59 store dst
-    add rf18, rf28, rf18 ; add rf55, rf55, rf34                     # 61 sum16 | 55 add
-    add rf55, rf32, rf3 ; add rf58, rf55, rf17                      # 59 store dst | 55 add
-    mov.ifna tmuau, rf23 ; sub rf23, rf51, rf17                     # 59 store dst | loop_filter.py:42 absdiff | uniform 0xfffffffe (u16)
-    asr tmud, rf24, 4 ; add rf24, rf52, rf52                        # 59 store dst | loop_filter.py:42 mul
-    max rf23, rf43, rf23 ; sub rf52, rf34, rf41                     # loop_filter.py:42 absdiff | 40 le
-    asr rf23, rf23, 1 ; mov.ifna tmuau, rf32                        # loop_filter.py:42 shr | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf28, 4 ; add rf23, rf24, rf23                        # 59 store dst | loop_filter.py:42 add
-    mov.ifna tmuau, rf55 ; smul24 rf52, rf52, rf52                  # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    asr tmud, rf18, 4 ; sub rf18, rf16, rf41                        # 59 store dst | 40 le
-    add rf45, rf45, rf3 ; smul24 rf18, rf18, rf18                   # 37 q4 | 40 le
-    tmuwt - ; add rf24, rf45, rf3                                   # 37 q5
-    add.ifna tmuau, rf55, rf3 ; sub rf55, rf29, rf41 ; thrsw        # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf45 ; add rf45, rf24, rf3                           # 37 q4 | 37 q6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf24 ; smul24 rf24, rf55, rf55                       # 37 q5 | 40 le | uniform 0xfffffffe (u16)
-    sub rf28, rf22, rf41 ; mov tmuau, rf45 ; thrsw ; ldtmu.rf55     # 40 le | 37 q6 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf32, rf55, rf51 ; sub rf36, rf55, rf35                     # loop_filter.py:42 le | 40 le
-    sub rf39, rf42, rf41 ; smul24 rf32, rf32, rf32                  # 40 le | loop_filter.py:42 le
-    sub rf46, rf44, rf41 ; smul24 rf15, rf36, rf36 ; thrsw ; ldtmu.rf36 # 40 le | 37 q3
-    sub rf37, rf36, rf55 ; sub rf30, rf36, rf35                     # loop_filter.py:42 le | 40 le
-    add tmuau, rf45, rf3 ; smul24 rf37, rf37, rf37                  # 37 q7 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    add rf30, rf58, rf41 ; smul24 rf58, rf30, rf30 ; thrsw ; ldtmu.rf45 # 55 add | 40 le | 37 q4
-    sub rf50, rf45, rf35 ; smul24 rf28, rf28, rf28                  # 40 le
-    add rf30, rf30, rf35 ; smul24 rf39, rf39, rf39                  # 55 add | 40 le
-    add rf54, rf22, rf51 ; smul24 rf46, rf46, rf46 ; thrsw ; ldtmu.rf56 # 61 add | 40 le | 37 q5
-    sub rf53, rf56, rf35 ; smul24 rf50, rf50, rf50                  # 40 le
-    sub rf54, rf54, rf44 ; smul24 rf53, rf53, rf53                  # 61 sub | 40 le
-    sub rf47, rf54, rf42 ; add rf54, rf26, rf3 ; thrsw ; ldtmu.rf26 # 61 sub | 59 store dst | 37 q6
-    sub rf40, rf26, rf35 ; add rf49, rf54, rf3                      # 40 le | 59 store dst
-    nop ; smul24 rf40, rf40, rf40                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf59                                    # 59 store dst
-    sub.andnc -, rf20, rf31 ; add rf47, rf30, rf47                  # 59 store dst | 61 add
-    nop ; sub.andnc -, rf20, rf19                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf25                                   # 59 store dst
-    sub.andnc -, rf20, rf32 ; add rf38, rf49, rf3                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf37                                   # 59 store dst
-    nop ; sub.andnc -, rf21, rf23                                   # 59 store dst
-    sub.andnc -, rf7, rf59 ; add rf48, rf29, rf55                   # 59 store dst | 61 add
-    nop ; sub.andnc -, rf7, rf52                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf18                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf25                                    # 59 store dst
-    sub.andnc -, rf7, rf15 ; sub rf48, rf48, rf44                   # 59 store dst | 61 sub
-    nop ; sub.andnc -, rf7, rf58                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf24                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf28                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf39                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf46                                    # 59 store dst
-    nop ; ldtmu.rf57                                                # 37 q7
-    sub.andnc -, rf7, rf50 ; sub rf27, rf57, rf35                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf53 ; smul24 rf27, rf27, rf27                # 59 store dst | 40 le
-    sub.andnc -, rf7, rf40 ; sub rf48, rf48, rf22                   # 59 store dst | 61 sub
-    asr tmud, rf30, 4 ; sub.andnc -, rf7, rf27                      # 59 store dst
-    vfla rf48 ; add rf30, rf47, rf48                                # 59 store dst | 61 add
-    add rf54, rf38, rf3 ; mov.ifa tmuau, rf54                       # 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf47, 4 ; sub.pushc -, rf7, rf59                      # 59 store dst | 51 near0
-    add rf47, rf16, rf36 ; sub.norc -, rf7, rf52                    # 61 add | 51 near0
-    sub rf47, rf47, rf44 ; sub.andnc -, rf7, rf18                   # 61 sub | 51 near0
-    sub rf47, rf47, rf29 ; mov.ifb tmuau, rf49                      # 61 sub | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf30, 4 ; sub.andnc -, rf7, rf25                      # 59 store dst | 51 near0
-    add rf30, rf30, rf47 ; sub.andnc -, rf7, rf15                   # 61 add | 51 near0
-    sub.andnc -, rf7, rf58 ; mov.ifb tmuau, rf38                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf30, 4 ; add rf38, rf34, rf34                        # 59 store dst | 49 mul
-    mov.ifb tmuau, rf54 ; sub.pushc -, rf7, rf59                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    vflb rf52 ; sub.norc -, rf7, rf52                               # 51 near0 | 59 select
-    sub.andnc -, rf7, rf18 ; smul24 rf18, rf16, 3                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf25 ; add rf18, rf18, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf15 ; add rf15, rf18, rf38                   # 59 select | 49 add
-    sub.andnc -, rf7, rf58 ; add rf15, rf15, rf17                   # 59 select | 49 add
-    sub.andnc -, rf7, rf24 ; add rf15, rf15, rf41                   # 59 select | 49 add
-    max rf28, rf43, rf8 ; sub.andnc -, rf7, rf28                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf39 ; add rf15, rf15, rf35                   # 59 select | 49 add
-    sub.andnc -, rf7, rf46 ; mov rf46, rf34                         # 59 select | 51 near0
-    asr.ifb rf46, rf15, 3 ; add rf39, rf34, rf45                    # 51 near0 | 61 add
-    min rf28, rf28, rf9 ; sub.andnc -, rf7, rf50                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf53 ; sub rf39, rf39, rf44                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf40 ; sub rf39, rf39, rf16                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf27 ; add rf27, rf30, rf39                   # 59 select | 61 add
-    asr.ifa rf46, rf27, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
-    vflb rf30 ; sub.norc -, rf20, rf59                              # 59 select | 59 store dst
-    sub.andnc -, rf20, rf31 ; smul24 rf31, rf33, 3                  # 59 store dst | loop_filter.py:49 mul
-    sub.andnc -, rf20, rf19 ; add rf19, rf17, rf51                  # 59 store dst | 53 add
-    sub.andnc -, rf20, rf25 ; add rf54, rf54, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf32 ; sub rf19, rf19, rf16                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf37 ; add rf37, rf17, rf56                  # 59 store dst | 61 add
-    sub.andnc -, rf21, rf23 ; mov tmud, rf46                        # 59 store dst
-    vfla rf59 ; sub.pushc -, rf13, rf59                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf25 ; sub rf19, rf19, rf34                   # loop_filter.py:49 add | 53 sub
-    add.ifna rf31, rf31, rf28 ; sub rf28, rf37, rf44                # loop_filter.py:49 add | 61 sub
-    max rf31, rf31, rf8 ; mov.ifb tmuau, rf54                       # loop_filter.py:49 clip | 59 store dst | uniform 0xfffffffe (u16)
-    min rf31, rf31, rf9 ; mov.pushz -, rf52                         # loop_filter.py:49 clip | 51 near1
-    add rf15, rf31, 4 ; add rf19, rf15, rf19                        # loop_filter.py:50 add | 53 add
-    min rf15, rf15, rf9 ; add rf31, rf31, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf15, rf15, 3 ; sub rf28, rf28, rf34                        # loop_filter.py:50 f1 | 61 sub
-    min rf37, rf31, rf9 ; add rf31, rf15, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf31, rf31, 1 ; add rf25, rf41, rf55                        # 44 rshr | 53 add
-    asr rf28, rf37, 3 ; add rf27, rf27, rf28                        # loop_filter.py:50 f2 | 61 add
-    mov.ifnb rf31, 0 ; mov.pushz -, rf30                            # 44 g | 59 select
-    add rf28, rf17, rf31 ; add rf37, rf41, rf28                     # 45 add
-    max rf25, rf28, 0 ; sub rf28, rf25, rf16                        # 45 moved0 | 53 sub
-    min rf25, rf25, rf11 ; add rf23, rf41, rf26                     # 45 moved0 | 61 add
-    asr.ifnb rf25, rf19, 3 ; add rf54, rf54, rf3                    # 51 near1 | 59 store dst
-    asr.ifna rf25, rf27, 4 ; mov.pushz -, rf59                      # 59 select | 59 store dst
-    max rf28, rf37, 0 ; sub rf37, rf28, rf17                        # 45 moved1 | 53 sub
-    min rf23, rf28, rf11 ; sub rf28, rf23, rf44                     # 45 moved1 | 61 sub
-    mov tmud, rf25 ; mov.pushz -, rf52                              # 59 store dst | 51 near2
-    add rf19, rf19, rf37 ; sub rf28, rf28, rf17                     # 53 add | 61 sub
-    asr.ifna rf23, rf19, 3 ; mov.ifnb tmuau, rf54                   # 51 near2 | 59 store dst | uniform 0xfffffffe (u16)
-    add rf37, rf35, rf36 ; mov.pushz -, rf30                        # 53 add | 59 select
-    add rf15, rf27, rf28 ; sub rf27, rf35, rf15                     # 61 add | 45 sub
-    asr.ifna rf23, rf15, 4 ; sub rf37, rf37, rf16                   # 59 select | 53 sub
-    max rf27, rf27, 0 ; add rf28, rf35, rf57                        # 45 moved2 | 61 add
-    min rf54, rf27, rf11 ; add rf27, rf54, rf3                      # 45 moved2 | 59 store dst
-    mov.pushz -, rf59 ; sub rf37, rf37, rf41                        # 59 store dst | 53 sub
-    sub rf23, rf28, rf44 ; mov tmud, rf23                           # 61 sub | 59 store dst
-    sub rf28, rf14, -4 ; mov.pushz -, rf52                          # 37 p7 | 51 near3
-    add rf19, rf19, rf37 ; sub rf23, rf23, rf41                     # 53 add | 61 sub
-    asr.ifna rf54, rf19, 3 ; add rf37, rf28, rf3                    # 51 near3 | 37 p6
-    mov.ifnb tmuau, rf27 ; add rf41, rf51, rf36                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    tmuwt - ; mov.pushz -, rf30                                     # 59 select
-    mov tmuau, rf28 ; add rf15, rf15, rf23                          # 37 p7 | 61 add | uniform 0xfffffffe (u16)
-    asr.ifna rf54, rf15, 4 ; sub rf31, rf51, rf31                   # 59 select | 45 sub
-    sub rf41, rf41, rf34 ; add rf23, rf51, rf57 ; thrsw             # 53 sub | 61 add
-    max rf31, rf31, 0 ; add rf27, rf27, rf3                         # 45 moved3 | 59 store dst
-    mov tmuau, rf37 ; add rf37, rf37, rf3                           # 37 p6 | 37 p5 | uniform 0xfffffffe (u16)
-    min rf31, rf31, rf11 ; sub rf41, rf41, rf35 ; thrsw ; ldtmu.rf44 # 45 moved3 | 53 sub | 37 p7
-    sub rf23, rf23, rf42 ; add rf19, rf19, rf41                     # 61 sub | 53 add
-    mov tmuau, rf37 ; add rf37, rf37, rf3                           # 37 p5 | 37 p4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf37 ; sub rf23, rf23, rf35 ; thrsw                  # 37 p4 | 61 sub | uniform 0xfffffffe (u16)
-    add rf35, rf37, rf3 ; add rf37, rf55, rf36                      # 37 p3 | 53 add
-    add rf15, rf15, rf23 ; mov tmuau, rf35                          # 61 add | 37 p3 | uniform 0xfffffffe (u16)
-    sub rf37, rf37, rf17 ; add rf23, rf55, rf57 ; thrsw             # 53 sub | 61 add
-    add rf37, rf27, rf3 ; sub rf41, rf37, rf51                      # 59 store dst | 53 sub
-    sub rf23, rf23, rf22 ; add rf22, rf19, rf41                     # 61 sub | 53 sum8
-    mov.pushz -, rf59 ; add rf35, rf35, rf3                         # 59 store dst | 37 p2
-    mov tmud, rf54 ; add rf41, rf35, rf3 ; ldtmu.rf54               # 59 store dst | 37 p1 | 37 p6
-    mov.ifna tmuau, rf27 ; mov rf27, rf55 ; thrsw                   # 59 store dst | 51 near5 | uniform 0xfffffffe (u16)
-    sub rf23, rf23, rf51 ; mov tmuau, rf35 ; ldtmu.rf35             # 61 sub | 37 p2 | 37 p5 | uniform 0xfffffffe (u16)
-    add rf23, rf15, rf23 ; add rf51, rf37, rf3                      # 61 add | 59 store dst
-    mov.pushz -, rf52 ; add rf42, rf36, rf57                        # 51 near4 | 61 add
-    asr.ifna rf31, rf19, 3 ; mov.pushz -, rf30                      # 51 near4 | 59 select
-    asr.ifna rf31, rf15, 4 ; mov tmuau, rf41                        # 59 select | 37 p1 | uniform 0xfffffffe (u16)
-    add rf42, rf41, rf3 ; sub rf29, rf42, rf29 ; thrsw ; ldtmu.rf41 # 37 p0 | 61 sub | 37 p4
-    add rf15, rf45, rf57 ; smul24 rf19, rf44, 7                     # 61 add | 55 mul
-    add rf19, rf19, 8 ; add rf25, rf54, rf54                        # 55 add | 55 mul
-    mov.pushz -, rf59 ; mov tmud, rf31                              # 59 store dst
-    mov.pushz -, rf52 ; mov.ifna tmuau, rf37                        # 51 near5 | 59 store dst | uniform 0xfffffffe (u16)
-    asr.ifna rf27, rf22, 3 ; mov tmuau, rf42                        # 51 near5 | 37 p0 | uniform 0xfffffffe (u16)
-    add rf55, rf42, rf3 ; sub rf29, rf29, rf55 ; thrsw ; ldtmu.rf42 # 37 q0 | 61 sub | 37 p3
-    mov tmuau, rf55 ; add rf22, rf55, rf3 ; ldtmu.rf55              # 37 q0 | 37 q1 | 37 p2 | uniform 0xfffffffe (u16)
-    add rf16, rf56, rf57 ; sub rf15, rf15, rf16                     # 61 add | 61 sub
-    add rf19, rf19, rf25 ; mov tmuau, rf22 ; thrsw ; ldtmu.rf25     # 55 add | 37 q1 | 37 p1 | uniform 0xfffffffe (u16)
-    add rf26, rf23, rf29 ; add rf29, rf26, rf57                     # 61 add
-    sub rf16, rf16, rf34 ; add rf22, rf22, rf3                      # 61 sub | 37 q2
-    sub rf15, rf15, rf36 ; add rf19, rf19, rf35 ; thrsw ; ldtmu.rf36 # 61 sub | 55 add | 37 p0
-    sub rf17, rf29, rf17 ; mov tmuau, rf22                          # 61 sub | 37 q2 | uniform 0xfffffffe (u16)
-    add rf15, rf26, rf15 ; sub rf16, rf16, rf45                     # 61 add | 61 sub
-    mov.pushz -, rf30 ; sub rf30, rf25, rf36                        # 59 select | loop_filter.py:42 le
-    asr.ifna rf27, rf23, 4 ; mov.pushz -, rf59                      # 59 select | 59 store dst
-    mov tmud, rf27 ; add rf27, rf22, rf3 ; ldtmu.rf22               # 59 store dst | 37 q3 | 37 q0
-    mov.ifna tmuau, rf51 ; smul24 rf30, rf30, rf30 ; thrsw          # 59 store dst | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    sub rf23, rf55, rf25 ; mov tmuau, rf27                          # loop_filter.py:42 le | 37 q3 | uniform 0xfffffffe (u16)
-    sub rf59, rf42, rf55 ; smul24 rf23, rf23, rf23                  # loop_filter.py:42 le
-    mov.pushz -, rf48 ; smul24 rf48, rf59, rf59                     # 59 store dst | loop_filter.py:42 le
-    add rf17, rf51, rf3 ; sub rf51, rf17, rf56 ; ldtmu.rf56         # 59 store dst | 61 sub | 37 q1
-    asr tmud, rf26, 4 ; add rf16, rf15, rf16                        # 59 store dst | 61 add
-    sub rf26, rf56, rf22 ; sub rf59, rf36, rf22                     # loop_filter.py:42 le | loop_filter.py:42 absdiff
-    sub rf45, rf22, rf36 ; smul24 rf26, rf26, rf26                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    max rf59, rf59, rf45 ; sub rf29, rf25, rf56                     # loop_filter.py:42 absdiff
-    add rf34, rf19, rf41 ; add rf19, rf17, rf3                      # 55 add | 59 store dst
-    add rf51, rf34, rf42 ; add rf34, rf16, rf51                     # 55 add | 61 sum16
-    add rf57, rf51, rf55 ; add rf51, rf19, rf3                      # 55 add | 59 store dst
-    add rf17, rf57, rf25 ; mov.ifna tmuau, rf17                     # 55 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf15, 4 ; sub rf15, rf56, rf25                        # 59 store dst | loop_filter.py:42 absdiff
-    max rf59, rf29, rf15 ; add rf15, rf59, rf59                     # loop_filter.py:42 absdiff | loop_filter.py:42 mul
-    asr rf59, rf59, 1 ; sub rf57, rf55, rf36                        # loop_filter.py:42 shr | 40 le
-    mov.ifna tmuau, rf19 ; add rf15, rf15, rf59                     # 59 store dst | loop_filter.py:42 add | uniform 0xfffffffe (u16)
-    asr tmud, rf16, 4 ; smul24 rf16, rf57, rf57                     # 59 store dst | 40 le
-    sub rf27, rf42, rf36 ; add rf57, rf27, rf3                      # 40 le | 37 q4
-    add rf19, rf57, rf3 ; smul24 rf27, rf27, rf27                   # 37 q5 | 40 le
-    mov.ifna tmuau, rf51 ; add rf17, rf17, rf36                     # 59 store dst | 55 add | uniform 0xfffffffe (u16)
-    asr tmud, rf34, 4 ; add rf17, rf17, rf22                        # 59 store dst | 55 add
-    tmuwt -
-    add.ifna tmuau, rf51, rf3 ; sub rf51, rf41, rf36 ; thrsw        # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf57 ; add rf57, rf19, rf3                           # 37 q4 | 37 q6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; smul24 rf19, rf51, rf51                       # 37 q5 | 40 le | uniform 0xfffffffe (u16)
-    sub rf34, rf35, rf36 ; mov tmuau, rf57 ; thrsw ; ldtmu.rf51     # 40 le | 37 q6 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf59, rf51, rf56 ; sub rf37, rf51, rf22                     # loop_filter.py:42 le | 40 le
-    sub rf52, rf54, rf36 ; smul24 rf59, rf59, rf59                  # 40 le | loop_filter.py:42 le
-    sub rf46, rf44, rf36 ; smul24 rf31, rf37, rf37 ; thrsw ; ldtmu.rf37 # 40 le | 37 q3
-    sub rf32, rf37, rf51 ; sub rf33, rf37, rf22                     # loop_filter.py:42 le | 40 le
-    add tmuau, rf57, rf3 ; smul24 rf32, rf32, rf32                  # 37 q7 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    add rf39, rf35, rf56 ; smul24 rf33, rf33, rf33 ; thrsw ; ldtmu.rf57 # 61 add | 40 le | 37 q4
-    sub rf40, rf57, rf22 ; smul24 rf34, rf34, rf34                  # 40 le
-    sub rf52, rf39, rf44 ; smul24 rf39, rf52, rf52                  # 61 sub | 40 le
-    add rf50, rf41, rf51 ; smul24 rf46, rf46, rf46 ; thrsw ; ldtmu.rf53 # 61 add | 40 le | 37 q5
-    sub rf43, rf53, rf22 ; smul24 rf40, rf40, rf40                  # 40 le
-    add rf43, rf28, rf3 ; smul24 rf28, rf43, rf43                   # 59 store dst | 40 le
-    nop ; add rf58, rf43, rf3 ; thrsw ; ldtmu.rf24                  # 59 store dst | 37 q6
-    nop ; sub rf18, rf24, rf22                                      # 40 le
-    nop ; smul24 rf18, rf18, rf18                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf30                                    # 59 store dst
-    nop ; sub.andnc -, rf20, rf23                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf48                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf26                                   # 59 store dst
-    sub.andnc -, rf20, rf59 ; sub rf52, rf52, rf54                  # 59 store dst | 61 sub
-    sub.andnc -, rf20, rf32 ; add rf52, rf17, rf52                  # 59 store dst | 61 add
-    nop ; sub.andnc -, rf21, rf15                                   # 59 store dst
-    sub.andnc -, rf7, rf30 ; sub rf50, rf50, rf44                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf16 ; sub rf50, rf50, rf35                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf27 ; add rf50, rf52, rf50                   # 59 store dst | 61 add
-    sub.andnc -, rf7, rf26 ; add rf38, rf58, rf3                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf31                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf33                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf19                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf34                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf39                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf46                                    # 59 store dst
-    nop ; ldtmu.rf47                                                # 37 q7
-    sub.andnc -, rf7, rf40 ; sub rf49, rf47, rf22                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf28 ; smul24 rf49, rf49, rf49                # 59 store dst | 40 le
-    nop ; sub.andnc -, rf7, rf18                                    # 59 store dst
-    asr tmud, rf17, 4 ; sub.andnc -, rf7, rf49                      # 59 store dst
-    vfla rf17 ; add rf60, rf38, rf3                                 # 59 store dst
-    mov.ifa tmuau, rf43 ; sub.pushc -, rf7, rf30                    # 59 store dst | 51 near0 | uniform 0xfffffffe (u16)
-    asr tmud, rf52, 4 ; add rf52, rf42, rf37                        # 59 store dst | 61 add
-    sub.norc -, rf7, rf16 ; sub rf52, rf52, rf44                    # 51 near0 | 61 sub
-    sub.andnc -, rf7, rf27 ; sub rf52, rf52, rf41                   # 51 near0 | 61 sub
-    add rf52, rf50, rf52 ; mov.ifb tmuau, rf58                      # 61 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf50, 4 ; sub.andnc -, rf7, rf26                      # 59 store dst | 51 near0
-    sub.andnc -, rf7, rf31 ; mov.ifb tmuau, rf38                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf52, 4 ; sub.andnc -, rf7, rf33                      # 59 store dst | 51 near0
-    mov.ifb tmuau, rf60 ; sub.pushc -, rf7, rf30                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    vflb rf16 ; sub.norc -, rf7, rf16                               # 51 near0 | 59 select
-    sub.andnc -, rf7, rf27 ; smul24 rf27, rf42, 3                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf26 ; add rf27, rf27, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf31 ; add rf31, rf55, rf55                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf33 ; add rf27, rf27, rf31                   # 59 select | 49 add
-    sub.andnc -, rf7, rf19 ; add rf19, rf27, rf25                   # 59 select | 49 add
-    sub.andnc -, rf7, rf34 ; add rf19, rf19, rf36                   # 59 select | 49 add
-    max rf29, rf29, rf8 ; sub.andnc -, rf7, rf39                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf46 ; add rf19, rf19, rf22                   # 59 select | 49 add
-    sub.andnc -, rf7, rf40 ; mov rf40, rf55                         # 59 select | 51 near0
-    asr.ifb rf40, rf19, 3 ; add rf46, rf55, rf57                    # 51 near0 | 61 add
-    min rf28, rf29, rf9 ; sub.andnc -, rf7, rf28                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf18 ; sub rf18, rf46, rf44                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf49 ; sub rf18, rf18, rf42                   # 59 select | 61 sub
-    vfla rf49 ; sub.pushc -, rf0, rf2                               # 59 select | 59 store dst
-    sub.norc -, rf20, rf30 ; add rf18, rf52, rf18                   # 59 store dst | 61 add
-    asr.ifb rf40, rf18, 4 ; add rf52, rf25, rf56                    # 59 select | 53 add
-    sub.andnc -, rf20, rf23 ; smul24 rf23, rf45, 3                  # 59 store dst | loop_filter.py:49 mul
-    sub.andnc -, rf20, rf48 ; add rf48, rf60, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf26 ; sub rf52, rf52, rf42                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf59 ; add rf59, rf25, rf53                  # 59 store dst | 61 add
-    sub.andnc -, rf20, rf32 ; sub rf32, rf52, rf55                  # 59 store dst | 53 sub
-    sub.andnc -, rf21, rf15 ; mov tmud, rf40                        # 59 store dst
-    vfla rf30 ; sub.pushc -, rf13, rf30                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf26 ; sub rf26, rf59, rf44                   # loop_filter.py:49 add | 61 sub
-    add.ifna rf23, rf23, rf28 ; mov.ifb tmuau, rf48                 # loop_filter.py:49 add | 59 store dst | uniform 0xfffffffe (u16)
-    max rf23, rf23, rf8 ; mov.pushz -, rf16                         # loop_filter.py:49 clip | 51 near1
-    min rf19, rf23, rf9 ; add rf23, rf19, rf32                      # loop_filter.py:49 clip | 53 add
-    add rf26, rf19, 4 ; sub rf32, rf26, rf55                        # loop_filter.py:50 add | 61 sub
-    min rf19, rf26, rf9 ; add rf26, rf19, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf19, rf19, 3 ; add rf28, rf36, rf51                        # loop_filter.py:50 f1 | 53 add
-    min rf59, rf26, rf9 ; add rf26, rf19, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf18, rf26, 1 ; add rf26, rf18, rf32                        # 44 rshr | 61 add
-    asr rf28, rf59, 3 ; sub rf59, rf28, rf42                        # loop_filter.py:50 f2 | 53 sub
-    mov.ifnb rf18, 0 ; mov.pushz -, rf49                            # 44 g | 59 select
-    add rf28, rf25, rf18 ; add rf32, rf36, rf28                     # 45 add
-    max rf28, rf28, 0 ; add rf15, rf36, rf24                        # 45 moved0 | 61 add
-    min rf28, rf28, rf11 ; add rf48, rf48, rf3                      # 45 moved0 | 59 store dst
-    asr.ifnb rf28, rf23, 3 ; mov.pushz -, rf30                      # 51 near1 | 59 store dst
-    asr.ifnb rf28, rf26, 4 ; sub rf59, rf59, rf25                   # 59 select | 53 sub
-    max rf15, rf32, 0 ; sub rf32, rf15, rf44                        # 45 moved1 | 61 sub
-    min rf15, rf15, rf11 ; mov tmud, rf28                           # 45 moved1 | 59 store dst
-    mov.pushz -, rf16 ; add rf23, rf23, rf59                        # 51 near2 | 53 add
-    asr.ifna rf15, rf23, 3 ; sub rf32, rf32, rf25                   # 51 near2 | 61 sub
-    mov.ifnb tmuau, rf48 ; add rf59, rf22, rf37                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    mov.pushz -, rf49 ; add rf26, rf26, rf32                        # 59 select | 61 add
-    asr.ifna rf15, rf26, 4 ; sub rf19, rf22, rf19                   # 59 select | 45 sub
-    max rf19, rf19, 0 ; sub rf59, rf59, rf42                        # 45 moved2 | 53 sub
-    min rf19, rf19, rf11 ; add rf32, rf22, rf47                     # 45 moved2 | 61 add
-    add rf48, rf48, rf3 ; mov.pushz -, rf30                         # 59 store dst
-    sub rf32, rf59, rf36 ; sub rf44, rf32, rf44                     # 53 sub | 61 sub
-    mov tmud, rf15 ; sub rf15, rf14, -6                             # 59 store dst | 37 p7
-    mov.pushz -, rf16 ; add rf23, rf23, rf32                        # 51 near3 | 53 add
-    asr.ifna rf19, rf23, 3 ; sub rf36, rf44, rf36                   # 51 near3 | 61 sub
-    add rf44, rf15, rf3 ; mov.ifnb tmuau, rf48                      # 37 p6 | 59 store dst | uniform 0xfffffffe (u16)
-    tmuwt - ; add rf32, rf56, rf37                                  # 53 add
-    mov tmuau, rf15 ; mov.pushz -, rf49                             # 37 p7 | 59 select | uniform 0xfffffffe (u16)
-    add rf18, rf26, rf36 ; sub rf26, rf56, rf18                     # 61 add | 45 sub
-    asr.ifna rf19, rf18, 4 ; sub rf32, rf32, rf55                   # 59 select | 53 sub
-    add rf36, rf56, rf47 ; add rf48, rf48, rf3 ; thrsw              # 61 add | 59 store dst
-    max rf26, rf26, 0 ; mov tmuau, rf44                             # 45 moved3 | 37 p6 | uniform 0xfffffffe (u16)
-    min rf26, rf26, rf11 ; add rf44, rf44, rf3                      # 45 moved3 | 37 p5
-    sub rf32, rf32, rf22 ; sub rf36, rf36, rf54 ; thrsw ; ldtmu.rf54 # 53 sub | 61 sub | 37 p7
-    add rf23, rf23, rf32 ; mov tmuau, rf44                          # 53 add | 37 p5 | uniform 0xfffffffe (u16)
-    add rf36, rf44, rf3 ; sub rf22, rf36, rf22                      # 37 p4 | 61 sub
-    mov tmuau, rf36 ; add rf36, rf36, rf3 ; thrsw                   # 37 p4 | 37 p3 | uniform 0xfffffffe (u16)
-    mov tmuau, rf36 ; add rf44, rf51, rf37                          # 37 p3 | 53 add | uniform 0xfffffffe (u16)
-    add rf18, rf18, rf22 ; sub rf22, rf44, rf25                     # 61 add | 53 sub
-    add rf32, rf51, rf47 ; add rf44, rf48, rf3 ; thrsw              # 61 add | 59 store dst
-    sub rf22, rf22, rf56 ; sub rf32, rf32, rf35                     # 53 sub | 61 sub
-    add rf22, rf23, rf22 ; mov rf35, rf51                           # 53 sum8 | 51 near5
-    mov.pushz -, rf30 ; mov tmud, rf19                              # 59 store dst
-    add rf36, rf36, rf3 ; mov.pushz -, rf16                         # 37 p2 | 51 near4
-    asr.ifna rf26, rf23, 3 ; add rf23, rf36, rf3                    # 51 near4 | 37 p1
-    sub rf32, rf32, rf56 ; add rf56, rf44, rf3 ; ldtmu.rf19         # 61 sub | 59 store dst | 37 p6
-    mov.ifnb tmuau, rf48 ; add rf32, rf18, rf32 ; thrsw             # 59 store dst | 61 add | uniform 0xfffffffe (u16)
-    mov tmuau, rf36 ; add rf36, rf37, rf47 ; ldtmu.rf48             # 37 p2 | 61 add | 37 p5 | uniform 0xfffffffe (u16)
-    sub rf36, rf36, rf41 ; smul24 rf41, rf54, 7                     # 61 sub | 55 mul
-    mov.pushz -, rf49 ; mov tmuau, rf23                             # 59 select | 37 p1 | uniform 0xfffffffe (u16)
-    asr.ifna rf26, rf18, 4 ; add rf18, rf23, rf3                    # 59 select | 37 p0
-    add rf23, rf57, rf47 ; add rf59, rf19, rf19 ; thrsw ; ldtmu.rf28 # 61 add | 55 mul | 37 p4
-    add rf41, rf41, 8 ; sub rf36, rf36, rf51                        # 55 add | 61 sub
-    add rf42, rf53, rf47 ; sub rf23, rf23, rf42                     # 61 add | 61 sub
-    mov.pushz -, rf30 ; mov tmud, rf26                              # 59 store dst
-    add rf41, rf41, rf59 ; add rf36, rf32, rf36 ; ldtmu.rf59        # 55 add | 61 add | 37 p3
-    mov.pushz -, rf16 ; add rf16, rf18, rf3                         # 51 near5 | 37 q0
-    asr.ifna rf35, rf22, 3 ; mov.ifnb tmuau, rf44                   # 51 near5 | 59 store dst | uniform 0xfffffffe (u16)
-    mov tmuau, rf18 ; add rf22, rf16, rf3 ; thrsw ; ldtmu.rf18      # 37 p0 | 37 q1 | 37 p2 | uniform 0xfffffffe (u16)
-    mov tmuau, rf16 ; add rf16, rf24, rf47                          # 37 q0 | 61 add | uniform 0xfffffffe (u16)
-    mov tmuau, rf22 ; add rf22, rf22, rf3                           # 37 q1 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf37, rf42, rf55 ; sub rf23, rf23, rf37 ; thrsw ; ldtmu.rf42 # 61 sub | 37 p1
-    mov tmuau, rf22 ; add rf41, rf41, rf48                          # 37 q2 | 55 add | uniform 0xfffffffe (u16)
-    sub rf16, rf16, rf25 ; add rf22, rf22, rf3                      # 61 sub | 37 q3
-    add rf23, rf36, rf23 ; sub rf37, rf37, rf57 ; thrsw ; ldtmu.rf57 # 61 add | 61 sub | 37 p0
-    sub rf25, rf42, rf57 ; add rf41, rf41, rf28                     # loop_filter.py:42 le | 55 add
-    add rf16, rf56, rf3 ; sub rf53, rf16, rf53                      # 59 store dst | 61 sub
-    mov.pushz -, rf49 ; smul24 rf25, rf25, rf25                     # 59 select | loop_filter.py:42 le
-    asr.ifna rf35, rf32, 4 ; mov.pushz -, rf30                      # 59 select | 59 store dst
-    mov tmud, rf35 ; sub rf30, rf18, rf42 ; ldtmu.rf35              # 59 store dst | loop_filter.py:42 le | 37 q0
-    mov.ifna tmuau, rf56 ; smul24 rf30, rf30, rf30 ; thrsw          # 59 store dst | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf22 ; sub rf56, rf59, rf18                          # 37 q3 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    sub rf32, rf57, rf35 ; smul24 rf56, rf56, rf56                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    mov.pushz -, rf17 ; sub rf17, rf35, rf57                        # 59 store dst | loop_filter.py:42 absdiff
-    max rf49, rf32, rf17 ; add rf32, rf23, rf37 ; ldtmu.rf37        # loop_filter.py:42 absdiff | 61 add | 37 q1
-    asr tmud, rf36, 4 ; add rf36, rf16, rf3                         # 59 store dst
-    sub rf55, rf37, rf35 ; add rf41, rf41, rf59                     # loop_filter.py:42 le | 55 add
-    add rf53, rf32, rf53 ; smul24 rf55, rf55, rf55                  # 61 sum16 | loop_filter.py:42 le
-    add rf24, rf41, rf18 ; add rf41, rf36, rf3                      # 55 add | 59 store dst
-    add rf16, rf24, rf42 ; mov.ifna tmuau, rf16                     # 55 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf23, 4 ; sub rf23, rf42, rf37                        # 59 store dst | loop_filter.py:42 absdiff
-    sub rf24, rf37, rf42 ; add rf49, rf49, rf49                     # loop_filter.py:42 absdiff | loop_filter.py:42 mul
-    max rf24, rf23, rf24 ; sub rf47, rf18, rf57                     # loop_filter.py:42 absdiff | 40 le
-    asr rf24, rf24, 1 ; mov.ifna tmuau, rf36                        # loop_filter.py:42 shr | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf32, 4 ; add rf24, rf49, rf24                        # 59 store dst | loop_filter.py:42 add
-    mov.ifna tmuau, rf41 ; smul24 rf47, rf47, rf47                  # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    asr tmud, rf53, 4 ; sub rf53, rf59, rf57                        # 59 store dst | 40 le
-    add rf53, rf22, rf3 ; smul24 rf22, rf53, rf53                   # 37 q4 | 40 le
-    tmuwt - ; add rf32, rf53, rf3                                   # 37 q5
-    add.ifna tmuau, rf41, rf3 ; sub rf41, rf28, rf57 ; thrsw        # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf53 ; add rf53, rf32, rf3                           # 37 q4 | 37 q6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf32 ; smul24 rf32, rf41, rf41                       # 37 q5 | 40 le | uniform 0xfffffffe (u16)
-    sub rf49, rf48, rf57 ; mov tmuau, rf53 ; thrsw ; ldtmu.rf41     # 40 le | 37 q6 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf36, rf41, rf37 ; sub rf44, rf41, rf35                     # loop_filter.py:42 le | 40 le
-    sub rf26, rf19, rf57 ; smul24 rf36, rf36, rf36                  # 40 le | loop_filter.py:42 le
-    sub rf40, rf54, rf57 ; smul24 rf51, rf44, rf44 ; thrsw ; ldtmu.rf44 # 40 le | 37 q3
-    sub rf52, rf44, rf41 ; sub rf60, rf44, rf35                     # loop_filter.py:42 le | 40 le
-    add tmuau, rf53, rf3 ; smul24 rf52, rf52, rf52                  # 37 q7 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    add rf16, rf16, rf57 ; smul24 rf60, rf60, rf60 ; thrsw ; ldtmu.rf53 # 55 add | 40 le | 37 q4
-    sub rf45, rf53, rf35 ; smul24 rf49, rf49, rf49                  # 40 le
-    add rf16, rf16, rf35 ; smul24 rf26, rf26, rf26                  # 55 add | 40 le
-    add rf29, rf48, rf37 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf46 # 61 add | 40 le | 37 q5
-    sub rf39, rf46, rf35 ; smul24 rf45, rf45, rf45                  # 40 le
-    sub rf39, rf29, rf54 ; smul24 rf29, rf39, rf39                  # 61 sub | 40 le
-    sub rf34, rf39, rf19 ; add rf39, rf15, rf3 ; thrsw ; ldtmu.rf15 # 61 sub | 59 store dst | 37 q6
-    sub rf27, rf15, rf35 ; add rf31, rf39, rf3                      # 40 le | 59 store dst
-    nop ; smul24 rf27, rf27, rf27                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf25                                    # 59 store dst
-    sub.andnc -, rf20, rf30 ; add rf34, rf16, rf34                  # 59 store dst | 61 add
-    nop ; sub.andnc -, rf20, rf56                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf55                                   # 59 store dst
-    sub.andnc -, rf20, rf36 ; add rf33, rf31, rf3                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf52                                   # 59 store dst
-    nop ; sub.andnc -, rf21, rf24                                   # 59 store dst
-    sub.andnc -, rf7, rf25 ; add rf38, rf28, rf41                   # 59 store dst | 61 add
-    nop ; sub.andnc -, rf7, rf47                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf22                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf55                                    # 59 store dst
-    sub.andnc -, rf7, rf51 ; sub rf38, rf38, rf54                   # 59 store dst | 61 sub
-    nop ; sub.andnc -, rf7, rf60                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf32                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf49                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf26                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf40                                    # 59 store dst
-    nop ; ldtmu.rf50                                                # 37 q7
-    sub.andnc -, rf7, rf45 ; sub rf58, rf50, rf35                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf29 ; smul24 rf58, rf58, rf58                # 59 store dst | 40 le
-    sub.andnc -, rf7, rf27 ; sub rf38, rf38, rf48                   # 59 store dst | 61 sub
-    asr tmud, rf16, 4 ; sub.andnc -, rf7, rf58                      # 59 store dst
-    vfla rf38 ; add rf16, rf34, rf38                                # 59 store dst | 61 add
-    add rf39, rf33, rf3 ; mov.ifa tmuau, rf39                       # 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf34, 4 ; sub.pushc -, rf7, rf25                      # 59 store dst | 51 near0
-    add rf34, rf59, rf44 ; sub.norc -, rf7, rf47                    # 61 add | 51 near0
-    sub rf34, rf34, rf54 ; sub.andnc -, rf7, rf22                   # 61 sub | 51 near0
-    sub rf31, rf34, rf28 ; mov.ifb tmuau, rf31                      # 61 sub | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf16, 4 ; sub.andnc -, rf7, rf55                      # 59 store dst | 51 near0
-    add rf16, rf16, rf31 ; sub.andnc -, rf7, rf51                   # 61 add | 51 near0
-    sub.andnc -, rf7, rf60 ; mov.ifb tmuau, rf33                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf16, 4 ; add rf33, rf18, rf18                        # 59 store dst | 49 mul
-    mov.ifb tmuau, rf39 ; sub.pushc -, rf7, rf25                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    vflb rf47 ; sub.norc -, rf7, rf47                               # 51 near0 | 59 select
-    sub.andnc -, rf7, rf22 ; smul24 rf22, rf59, 3                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf55 ; add rf22, rf22, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf51 ; add rf22, rf22, rf33                   # 59 select | 49 add
-    sub.andnc -, rf7, rf60 ; add rf22, rf22, rf42                   # 59 select | 49 add
-    sub.andnc -, rf7, rf32 ; add rf22, rf22, rf57                   # 59 select | 49 add
-    max rf23, rf23, rf8 ; sub.andnc -, rf7, rf49                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf26 ; add rf22, rf22, rf35                   # 59 select | 49 add
-    sub.andnc -, rf7, rf40 ; mov rf40, rf18                         # 59 select | 51 near0
-    asr.ifb rf40, rf22, 3 ; add rf26, rf18, rf53                    # 51 near0 | 61 add
-    min rf23, rf23, rf9 ; sub.andnc -, rf7, rf45                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf29 ; sub rf26, rf26, rf54                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf27 ; sub rf26, rf26, rf59                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf58 ; add rf16, rf16, rf26                   # 59 select | 61 add
-    asr.ifa rf40, rf16, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
-    vflb rf26 ; sub.norc -, rf20, rf25                              # 59 select | 59 store dst
-    sub.andnc -, rf20, rf30 ; smul24 rf17, rf17, 3                  # 59 store dst | loop_filter.py:49 mul
-    sub.andnc -, rf20, rf56 ; add rf56, rf42, rf37                  # 59 store dst | 53 add
-    sub.andnc -, rf20, rf55 ; add rf39, rf39, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf36 ; sub rf36, rf56, rf59                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf52 ; add rf52, rf42, rf46                  # 59 store dst | 61 add
-    sub.andnc -, rf21, rf24 ; mov tmud, rf40                        # 59 store dst
-    vfla rf25 ; sub.pushc -, rf13, rf25                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf55 ; sub rf36, rf36, rf18                   # loop_filter.py:49 add | 53 sub
-    add.ifna rf17, rf17, rf23 ; sub rf23, rf52, rf54                # loop_filter.py:49 add | 61 sub
-    max rf17, rf17, rf8 ; mov.ifb tmuau, rf39                       # loop_filter.py:49 clip | 59 store dst | uniform 0xfffffffe (u16)
-    min rf17, rf17, rf9 ; mov.pushz -, rf47                         # loop_filter.py:49 clip | 51 near1
-    add rf22, rf17, 4 ; add rf36, rf22, rf36                        # loop_filter.py:50 add | 53 add
-    min rf17, rf22, rf9 ; add rf22, rf17, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf17, rf17, 3 ; sub rf23, rf23, rf18                        # loop_filter.py:50 f1 | 61 sub
-    min rf52, rf22, rf9 ; add rf22, rf17, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf22, rf22, 1 ; add rf55, rf57, rf41                        # 44 rshr | 53 add
-    asr rf23, rf52, 3 ; add rf16, rf16, rf23                        # loop_filter.py:50 f2 | 61 add
-    mov.ifnb rf22, 0 ; mov.pushz -, rf26                            # 44 g | 59 select
-    add rf23, rf42, rf22 ; add rf52, rf57, rf23                     # 45 add
-    max rf23, rf23, 0 ; sub rf55, rf55, rf59                        # 45 moved0 | 53 sub
-    min rf23, rf23, rf11 ; add rf24, rf57, rf15                     # 45 moved0 | 61 add
-    asr.ifnb rf23, rf36, 3 ; add rf39, rf39, rf3                    # 51 near1 | 59 store dst
-    asr.ifna rf23, rf16, 4 ; mov.pushz -, rf25                      # 59 select | 59 store dst
-    max rf52, rf52, 0 ; sub rf55, rf55, rf42                        # 45 moved1 | 53 sub
-    min rf24, rf52, rf11 ; sub rf52, rf24, rf54                     # 45 moved1 | 61 sub
-    mov tmud, rf23 ; mov.pushz -, rf47                              # 59 store dst | 51 near2
-    add rf36, rf36, rf55 ; sub rf52, rf52, rf42                     # 53 add | 61 sub
-    asr.ifna rf24, rf36, 3 ; mov.ifnb tmuau, rf39                   # 51 near2 | 59 store dst | uniform 0xfffffffe (u16)
-    add rf55, rf35, rf44 ; mov.pushz -, rf26                        # 53 add | 59 select
-    add rf16, rf16, rf52 ; sub rf17, rf35, rf17                     # 61 add | 45 sub
-    asr.ifna rf24, rf16, 4 ; sub rf55, rf55, rf59                   # 59 select | 53 sub
-    max rf17, rf17, 0 ; add rf52, rf35, rf50                        # 45 moved2 | 61 add
-    min rf39, rf17, rf11 ; add rf17, rf39, rf3                      # 45 moved2 | 59 store dst
-    mov.pushz -, rf25 ; sub rf55, rf55, rf57                        # 59 store dst | 53 sub
-    sub rf24, rf52, rf54 ; mov tmud, rf24                           # 61 sub | 59 store dst
-    sub rf52, rf14, -8 ; mov.pushz -, rf47                          # 37 p7 | 51 near3
-    add rf24, rf36, rf55 ; sub rf36, rf24, rf57                     # 53 add | 61 sub
-    asr.ifna rf39, rf24, 3 ; add rf55, rf52, rf3                    # 51 near3 | 37 p6
-    mov.ifnb tmuau, rf17 ; add rf57, rf37, rf44                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    tmuwt - ; mov.pushz -, rf26                                     # 59 select
-    mov tmuau, rf52 ; add rf16, rf16, rf36                          # 37 p7 | 61 add | uniform 0xfffffffe (u16)
-    asr.ifna rf39, rf16, 4 ; sub rf22, rf37, rf22                   # 59 select | 45 sub
-    sub rf57, rf57, rf18 ; add rf36, rf37, rf50 ; thrsw             # 53 sub | 61 add
-    max rf22, rf22, 0 ; add rf17, rf17, rf3                         # 45 moved3 | 59 store dst
-    mov tmuau, rf55 ; add rf55, rf55, rf3                           # 37 p6 | 37 p5 | uniform 0xfffffffe (u16)
-    min rf22, rf22, rf11 ; sub rf57, rf57, rf35 ; thrsw ; ldtmu.rf54 # 45 moved3 | 53 sub | 37 p7
-    sub rf24, rf36, rf19 ; add rf19, rf24, rf57                     # 61 sub | 53 add
-    mov tmuau, rf55 ; add rf55, rf55, rf3                           # 37 p5 | 37 p4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf55 ; sub rf24, rf24, rf35 ; thrsw                  # 37 p4 | 61 sub | uniform 0xfffffffe (u16)
-    add rf35, rf55, rf3 ; add rf55, rf41, rf44                      # 37 p3 | 53 add
-    add rf16, rf16, rf24 ; mov tmuau, rf35                          # 61 add | 37 p3 | uniform 0xfffffffe (u16)
-    sub rf55, rf55, rf42 ; add rf24, rf41, rf50 ; thrsw             # 53 sub | 61 add
-    add rf55, rf17, rf3 ; sub rf36, rf55, rf37                      # 59 store dst | 53 sub
-    sub rf36, rf24, rf48 ; add rf24, rf19, rf36                     # 61 sub | 53 sum8
-    mov.pushz -, rf25 ; add rf35, rf35, rf3                         # 59 store dst | 37 p2
-    mov tmud, rf39 ; add rf48, rf35, rf3 ; ldtmu.rf39               # 59 store dst | 37 p1 | 37 p6
-    mov.ifna tmuau, rf17 ; mov rf17, rf41 ; thrsw                   # 59 store dst | 51 near5 | uniform 0xfffffffe (u16)
-    sub rf35, rf36, rf37 ; mov tmuau, rf35 ; ldtmu.rf36             # 61 sub | 37 p2 | 37 p5 | uniform 0xfffffffe (u16)
-    add rf35, rf16, rf35 ; add rf37, rf55, rf3                      # 61 add | 59 store dst
-    mov.pushz -, rf47 ; add rf57, rf44, rf50                        # 51 near4 | 61 add
-    asr.ifna rf22, rf19, 3 ; mov.pushz -, rf26                      # 51 near4 | 59 select
-    asr.ifna rf22, rf16, 4 ; mov tmuau, rf48                        # 59 select | 37 p1 | uniform 0xfffffffe (u16)
-    add rf57, rf48, rf3 ; sub rf28, rf57, rf28 ; thrsw ; ldtmu.rf48 # 37 p0 | 61 sub | 37 p4
-    add rf16, rf53, rf50 ; smul24 rf19, rf54, 7                     # 61 add | 55 mul
-    add rf19, rf19, 8 ; add rf23, rf39, rf39                        # 55 add | 55 mul
-    mov.pushz -, rf25 ; mov tmud, rf22                              # 59 store dst
-    mov.pushz -, rf47 ; mov.ifna tmuau, rf55                        # 51 near5 | 59 store dst | uniform 0xfffffffe (u16)
-    asr.ifna rf17, rf24, 3 ; mov tmuau, rf57                        # 51 near5 | 37 p0 | uniform 0xfffffffe (u16)
-    add rf57, rf57, rf3 ; sub rf28, rf28, rf41 ; thrsw ; ldtmu.rf41 # 37 q0 | 61 sub | 37 p3
-    mov tmuau, rf57 ; add rf24, rf57, rf3 ; ldtmu.rf57              # 37 q0 | 37 q1 | 37 p2 | uniform 0xfffffffe (u16)
-    add rf59, rf46, rf50 ; sub rf16, rf16, rf59                     # 61 add | 61 sub
-    add rf19, rf19, rf23 ; mov tmuau, rf24 ; thrsw ; ldtmu.rf23     # 55 add | 37 q1 | 37 p1 | uniform 0xfffffffe (u16)
-    add rf15, rf35, rf28 ; add rf28, rf15, rf50                     # 61 add
-    sub rf18, rf59, rf18 ; add rf24, rf24, rf3                      # 61 sub | 37 q2
-    sub rf16, rf16, rf44 ; add rf19, rf19, rf36 ; thrsw ; ldtmu.rf44 # 61 sub | 55 add | 37 p0
-    sub rf28, rf28, rf42 ; mov tmuau, rf24                          # 61 sub | 37 q2 | uniform 0xfffffffe (u16)
-    add rf16, rf15, rf16 ; sub rf18, rf18, rf53                     # 61 add | 61 sub
-    mov.pushz -, rf26 ; sub rf26, rf23, rf44                        # 59 select | loop_filter.py:42 le
-    asr.ifna rf17, rf35, 4 ; mov.pushz -, rf25                      # 59 select | 59 store dst
-    mov tmud, rf17 ; add rf24, rf24, rf3 ; ldtmu.rf17               # 59 store dst | 37 q3 | 37 q0
-    mov.ifna tmuau, rf37 ; smul24 rf26, rf26, rf26 ; thrsw          # 59 store dst | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    sub rf25, rf57, rf23 ; mov tmuau, rf24                          # loop_filter.py:42 le | 37 q3 | uniform 0xfffffffe (u16)
-    sub rf35, rf41, rf57 ; smul24 rf25, rf25, rf25                  # loop_filter.py:42 le
-    mov.pushz -, rf38 ; smul24 rf35, rf35, rf35                     # 59 store dst | loop_filter.py:42 le
-    add rf28, rf37, rf3 ; sub rf37, rf28, rf46 ; ldtmu.rf46         # 59 store dst | 61 sub | 37 q1
-    asr tmud, rf15, 4 ; add rf15, rf16, rf18                        # 59 store dst | 61 add
-    sub rf18, rf46, rf17 ; sub rf38, rf44, rf17                     # loop_filter.py:42 le | loop_filter.py:42 absdiff
-    sub rf53, rf17, rf44 ; smul24 rf18, rf18, rf18                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    max rf38, rf38, rf53 ; sub rf42, rf23, rf46                     # loop_filter.py:42 absdiff
-    add rf59, rf19, rf48 ; add rf19, rf28, rf3                      # 55 add | 59 store dst
-    add rf59, rf59, rf41 ; add rf37, rf15, rf37                     # 55 add | 61 sum16
-    add rf50, rf59, rf57 ; add rf59, rf19, rf3                      # 55 add | 59 store dst
-    add rf28, rf50, rf23 ; mov.ifna tmuau, rf28                     # 55 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf16, 4 ; sub rf16, rf46, rf23                        # 59 store dst | loop_filter.py:42 absdiff
-    max rf38, rf42, rf16 ; add rf16, rf38, rf38                     # loop_filter.py:42 absdiff | loop_filter.py:42 mul
-    asr rf38, rf38, 1 ; sub rf50, rf57, rf44                        # loop_filter.py:42 shr | 40 le
-    mov.ifna tmuau, rf19 ; add rf16, rf16, rf38                     # 59 store dst | loop_filter.py:42 add | uniform 0xfffffffe (u16)
-    asr tmud, rf15, 4 ; smul24 rf15, rf50, rf50                     # 59 store dst | 40 le
-    sub rf24, rf41, rf44 ; add rf50, rf24, rf3                      # 40 le | 37 q4
-    add rf19, rf50, rf3 ; smul24 rf24, rf24, rf24                   # 37 q5 | 40 le
-    mov.ifna tmuau, rf59 ; add rf28, rf28, rf44                     # 59 store dst | 55 add | uniform 0xfffffffe (u16)
-    asr tmud, rf37, 4 ; add rf28, rf28, rf17                        # 59 store dst | 55 add
-    tmuwt -
-    add.ifna tmuau, rf59, rf3 ; sub rf59, rf48, rf44 ; thrsw        # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf50 ; add rf50, rf19, rf3                           # 37 q4 | 37 q6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; smul24 rf19, rf59, rf59                       # 37 q5 | 40 le | uniform 0xfffffffe (u16)
-    sub rf37, rf36, rf44 ; mov tmuau, rf50 ; thrsw ; ldtmu.rf59     # 40 le | 37 q6 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf38, rf59, rf46 ; sub rf47, rf59, rf17                     # loop_filter.py:42 le | 40 le
-    sub rf55, rf39, rf44 ; smul24 rf38, rf38, rf38                  # 40 le | loop_filter.py:42 le
-    sub rf40, rf54, rf44 ; smul24 rf22, rf47, rf47 ; thrsw ; ldtmu.rf47 # 40 le | 37 q3
-    sub rf56, rf47, rf59 ; sub rf30, rf47, rf17                     # loop_filter.py:42 le | 40 le
-    add tmuau, rf50, rf3 ; smul24 rf50, rf56, rf56                  # 37 q7 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    add rf58, rf36, rf46 ; smul24 rf30, rf30, rf30 ; thrsw ; ldtmu.rf56 # 61 add | 40 le | 37 q4
-    sub rf27, rf56, rf17 ; smul24 rf37, rf37, rf37                  # 40 le
-    sub rf58, rf58, rf54 ; smul24 rf55, rf55, rf55                  # 61 sub | 40 le
-    add rf45, rf48, rf59 ; smul24 rf40, rf40, rf40 ; thrsw ; ldtmu.rf29 # 61 add | 40 le | 37 q5
-    sub rf49, rf29, rf17 ; smul24 rf27, rf27, rf27                  # 40 le
-    add rf52, rf52, rf3 ; smul24 rf49, rf49, rf49                   # 59 store dst | 40 le
-    nop ; add rf60, rf52, rf3 ; thrsw ; ldtmu.rf32                  # 59 store dst | 37 q6
-    nop ; sub rf33, rf32, rf17                                      # 40 le
-    nop ; smul24 rf33, rf33, rf33                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf26                                    # 59 store dst
-    nop ; sub.andnc -, rf20, rf25                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf35                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf18                                   # 59 store dst
-    sub.andnc -, rf20, rf38 ; sub rf58, rf58, rf39                  # 59 store dst | 61 sub
-    sub.andnc -, rf20, rf50 ; add rf58, rf28, rf58                  # 59 store dst | 61 add
-    nop ; sub.andnc -, rf21, rf16                                   # 59 store dst
-    sub.andnc -, rf7, rf26 ; sub rf45, rf45, rf54                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf15 ; sub rf45, rf45, rf36                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf24 ; add rf45, rf58, rf45                   # 59 store dst | 61 add
-    sub.andnc -, rf7, rf18 ; add rf51, rf60, rf3                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf22                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf30                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf19                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf37                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf55                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf40                                    # 59 store dst
-    nop ; ldtmu.rf31                                                # 37 q7
-    sub.andnc -, rf7, rf27 ; sub rf34, rf31, rf17                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf49 ; smul24 rf34, rf34, rf34                # 59 store dst | 40 le
-    nop ; sub.andnc -, rf7, rf33                                    # 59 store dst
-    asr tmud, rf28, 4 ; sub.andnc -, rf7, rf34                      # 59 store dst
-    vfla rf28 ; add rf43, rf51, rf3                                 # 59 store dst
-    mov.ifa tmuau, rf52 ; sub.pushc -, rf7, rf26                    # 59 store dst | 51 near0 | uniform 0xfffffffe (u16)
-    asr tmud, rf58, 4 ; add rf58, rf41, rf47                        # 59 store dst | 61 add
-    sub.norc -, rf7, rf15 ; sub rf58, rf58, rf54                    # 51 near0 | 61 sub
-    sub.andnc -, rf7, rf24 ; sub rf58, rf58, rf48                   # 51 near0 | 61 sub
-    add rf58, rf45, rf58 ; mov.ifb tmuau, rf60                      # 61 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf45, 4 ; sub.andnc -, rf7, rf18                      # 59 store dst | 51 near0
-    sub.andnc -, rf7, rf22 ; mov.ifb tmuau, rf51                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf58, 4 ; sub.andnc -, rf7, rf30                      # 59 store dst | 51 near0
-    mov.ifb tmuau, rf43 ; sub.pushc -, rf7, rf26                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    vflb rf15 ; sub.norc -, rf7, rf15                               # 51 near0 | 59 select
-    sub.andnc -, rf7, rf24 ; smul24 rf24, rf41, 3                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf18 ; add rf24, rf24, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf22 ; add rf22, rf57, rf57                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf30 ; add rf22, rf24, rf22                   # 59 select | 49 add
-    sub.andnc -, rf7, rf19 ; add rf19, rf22, rf23                   # 59 select | 49 add
-    sub.andnc -, rf7, rf37 ; add rf19, rf19, rf44                   # 59 select | 49 add
-    max rf42, rf42, rf8 ; sub.andnc -, rf7, rf55                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf40 ; add rf19, rf19, rf17                   # 59 select | 49 add
-    sub.andnc -, rf7, rf27 ; mov rf27, rf57                         # 59 select | 51 near0
-    asr.ifb rf27, rf19, 3 ; add rf40, rf57, rf56                    # 51 near0 | 61 add
-    min rf42, rf42, rf9 ; sub.andnc -, rf7, rf49                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf33 ; sub rf33, rf40, rf54                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf34 ; sub rf33, rf33, rf41                   # 59 select | 61 sub
-    vfla rf34 ; sub.pushc -, rf0, rf2                               # 59 select | 59 store dst
-    sub.norc -, rf20, rf26 ; add rf33, rf58, rf33                   # 59 store dst | 61 add
-    asr.ifb rf27, rf33, 4 ; add rf58, rf23, rf46                    # 59 select | 53 add
-    sub.andnc -, rf20, rf25 ; smul24 rf25, rf53, 3                  # 59 store dst | loop_filter.py:49 mul
-    sub.andnc -, rf20, rf35 ; add rf35, rf43, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf18 ; sub rf58, rf58, rf41                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf38 ; add rf38, rf23, rf29                  # 59 store dst | 61 add
-    sub.andnc -, rf20, rf50 ; sub rf50, rf58, rf57                  # 59 store dst | 53 sub
-    sub.andnc -, rf21, rf16 ; mov tmud, rf27                        # 59 store dst
-    vfla rf26 ; sub.pushc -, rf13, rf26                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf18 ; sub rf18, rf38, rf54                   # loop_filter.py:49 add | 61 sub
-    add.ifna rf25, rf25, rf42 ; mov.ifb tmuau, rf35                 # loop_filter.py:49 add | 59 store dst | uniform 0xfffffffe (u16)
-    max rf25, rf25, rf8 ; mov.pushz -, rf15                         # loop_filter.py:49 clip | 51 near1
-    min rf19, rf25, rf9 ; add rf25, rf19, rf50                      # loop_filter.py:49 clip | 53 add
-    add rf18, rf19, 4 ; sub rf50, rf18, rf57                        # loop_filter.py:50 add | 61 sub
-    min rf18, rf18, rf9 ; add rf19, rf19, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf18, rf18, 3 ; add rf42, rf44, rf59                        # loop_filter.py:50 f1 | 53 add
-    min rf38, rf19, rf9 ; add rf19, rf18, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf19, rf19, 1 ; add rf33, rf33, rf50                        # 44 rshr | 61 add
-    asr rf38, rf38, 3 ; sub rf42, rf42, rf41                        # loop_filter.py:50 f2 | 53 sub
-    mov.ifnb rf19, 0 ; mov.pushz -, rf34                            # 44 g | 59 select
-    add rf38, rf23, rf19 ; add rf50, rf44, rf38                     # 45 add
-    max rf38, rf38, 0 ; add rf16, rf44, rf32                        # 45 moved0 | 61 add
-    min rf35, rf38, rf11 ; add rf38, rf35, rf3                      # 45 moved0 | 59 store dst
-    asr.ifnb rf35, rf25, 3 ; mov.pushz -, rf26                      # 51 near1 | 59 store dst
-    asr.ifnb rf35, rf33, 4 ; sub rf42, rf42, rf23                   # 59 select | 53 sub
-    max rf16, rf50, 0 ; sub rf50, rf16, rf54                        # 45 moved1 | 61 sub
-    min rf16, rf16, rf11 ; mov tmud, rf35                           # 45 moved1 | 59 store dst
-    mov.pushz -, rf15 ; add rf25, rf25, rf42                        # 51 near2 | 53 add
-    asr.ifna rf16, rf25, 3 ; sub rf50, rf50, rf23                   # 51 near2 | 61 sub
-    mov.ifnb tmuau, rf38 ; add rf42, rf17, rf47                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    mov.pushz -, rf34 ; add rf33, rf33, rf50                        # 59 select | 61 add
-    asr.ifna rf16, rf33, 4 ; sub rf18, rf17, rf18                   # 59 select | 45 sub
-    max rf18, rf18, 0 ; sub rf42, rf42, rf41                        # 45 moved2 | 53 sub
-    min rf18, rf18, rf11 ; add rf50, rf17, rf31                     # 45 moved2 | 61 add
-    add rf38, rf38, rf3 ; mov.pushz -, rf26                         # 59 store dst
-    sub rf42, rf42, rf44 ; sub rf50, rf50, rf54                     # 53 sub | 61 sub
-    mov tmud, rf16 ; sub rf16, rf14, -10                            # 59 store dst | 37 p7
-    mov.pushz -, rf15 ; add rf25, rf25, rf42                        # 51 near3 | 53 add
-    asr.ifna rf18, rf25, 3 ; sub rf44, rf50, rf44                   # 51 near3 | 61 sub
-    add rf50, rf16, rf3 ; mov.ifnb tmuau, rf38                      # 37 p6 | 59 store dst | uniform 0xfffffffe (u16)
-    tmuwt - ; add rf42, rf46, rf47                                  # 53 add
-    mov tmuau, rf16 ; mov.pushz -, rf34                             # 37 p7 | 59 select | uniform 0xfffffffe (u16)
-    add rf19, rf33, rf44 ; sub rf33, rf46, rf19                     # 61 add | 45 sub
-    asr.ifna rf18, rf19, 4 ; sub rf42, rf42, rf57                   # 59 select | 53 sub
-    add rf44, rf46, rf31 ; add rf38, rf38, rf3 ; thrsw              # 61 add | 59 store dst
-    max rf33, rf33, 0 ; mov tmuau, rf50                             # 45 moved3 | 37 p6 | uniform 0xfffffffe (u16)
-    min rf33, rf33, rf11 ; add rf50, rf50, rf3                      # 45 moved3 | 37 p5
-    sub rf39, rf42, rf17 ; sub rf42, rf44, rf39 ; thrsw ; ldtmu.rf44 # 53 sub | 61 sub | 37 p7
-    add rf25, rf25, rf39 ; mov tmuau, rf50                          # 53 add | 37 p5 | uniform 0xfffffffe (u16)
-    add rf42, rf50, rf3 ; sub rf17, rf42, rf17                      # 37 p4 | 61 sub
-    mov tmuau, rf42 ; add rf42, rf42, rf3 ; thrsw                   # 37 p4 | 37 p3 | uniform 0xfffffffe (u16)
-    mov tmuau, rf42 ; add rf50, rf59, rf47                          # 37 p3 | 53 add | uniform 0xfffffffe (u16)
-    add rf17, rf19, rf17 ; sub rf19, rf50, rf23                     # 61 add | 53 sub
-    add rf39, rf59, rf31 ; add rf50, rf38, rf3 ; thrsw              # 61 add | 59 store dst
-    sub rf19, rf19, rf46 ; sub rf36, rf39, rf36                     # 53 sub | 61 sub
-    add rf19, rf25, rf19 ; mov rf39, rf59                           # 53 sum8 | 51 near5
-    mov.pushz -, rf26 ; mov tmud, rf18                              # 59 store dst
-    add rf42, rf42, rf3 ; mov.pushz -, rf15                         # 37 p2 | 51 near4
-    asr.ifna rf33, rf25, 3 ; add rf25, rf42, rf3                    # 51 near4 | 37 p1
-    sub rf36, rf36, rf46 ; add rf46, rf50, rf3 ; ldtmu.rf18         # 61 sub | 59 store dst | 37 p6
-    mov.ifnb tmuau, rf38 ; add rf36, rf17, rf36 ; thrsw             # 59 store dst | 61 add | uniform 0xfffffffe (u16)
-    mov tmuau, rf42 ; add rf42, rf47, rf31 ; ldtmu.rf38             # 37 p2 | 61 add | 37 p5 | uniform 0xfffffffe (u16)
-    sub rf42, rf42, rf48 ; smul24 rf48, rf44, 7                     # 61 sub | 55 mul
-    mov.pushz -, rf34 ; mov tmuau, rf25                             # 59 select | 37 p1 | uniform 0xfffffffe (u16)
-    asr.ifna rf33, rf17, 4 ; add rf17, rf25, rf3                    # 59 select | 37 p0
-    add rf25, rf56, rf31 ; add rf54, rf18, rf18 ; thrsw ; ldtmu.rf35 # 61 add | 55 mul | 37 p4
-    add rf48, rf48, 8 ; sub rf42, rf42, rf59                        # 55 add | 61 sub
-    add rf41, rf29, rf31 ; sub rf25, rf25, rf41                     # 61 add | 61 sub
-    mov.pushz -, rf26 ; mov tmud, rf33                              # 59 store dst
-    add rf48, rf48, rf54 ; add rf42, rf36, rf42 ; ldtmu.rf54        # 55 add | 61 add | 37 p3
-    mov.pushz -, rf15 ; add rf15, rf17, rf3                         # 51 near5 | 37 q0
-    asr.ifna rf39, rf19, 3 ; mov.ifnb tmuau, rf50                   # 51 near5 | 59 store dst | uniform 0xfffffffe (u16)
-    mov tmuau, rf17 ; add rf19, rf15, rf3 ; thrsw ; ldtmu.rf17      # 37 p0 | 37 q1 | 37 p2 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; add rf15, rf32, rf31                          # 37 q0 | 61 add | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; add rf19, rf19, rf3                           # 37 q1 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf41, rf41, rf57 ; sub rf25, rf25, rf47 ; thrsw ; ldtmu.rf47 # 61 sub | 37 p1
-    mov tmuau, rf19 ; add rf48, rf48, rf38                          # 37 q2 | 55 add | uniform 0xfffffffe (u16)
-    sub rf15, rf15, rf23 ; add rf19, rf19, rf3                      # 61 sub | 37 q3
-    add rf25, rf42, rf25 ; sub rf41, rf41, rf56 ; thrsw ; ldtmu.rf56 # 61 add | 61 sub | 37 p0
-    sub rf23, rf47, rf56 ; add rf48, rf48, rf35                     # loop_filter.py:42 le | 55 add
-    add rf15, rf46, rf3 ; sub rf29, rf15, rf29                      # 59 store dst | 61 sub
-    mov.pushz -, rf34 ; smul24 rf23, rf23, rf23                     # 59 select | loop_filter.py:42 le
-    asr.ifna rf39, rf36, 4 ; mov.pushz -, rf26                      # 59 select | 59 store dst
-    mov tmud, rf39 ; sub rf26, rf17, rf47 ; ldtmu.rf39              # 59 store dst | loop_filter.py:42 le | 37 q0
-    mov.ifna tmuau, rf46 ; smul24 rf26, rf26, rf26 ; thrsw          # 59 store dst | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; sub rf46, rf54, rf17                          # 37 q3 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    sub rf36, rf56, rf39 ; smul24 rf46, rf46, rf46                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    mov.pushz -, rf28 ; sub rf28, rf39, rf56                        # 59 store dst | loop_filter.py:42 absdiff
-    max rf34, rf36, rf28 ; add rf36, rf25, rf41 ; ldtmu.rf41        # loop_filter.py:42 absdiff | 61 add | 37 q1
-    asr tmud, rf42, 4 ; add rf42, rf15, rf3                         # 59 store dst
-    sub rf57, rf41, rf39 ; add rf48, rf48, rf54                     # loop_filter.py:42 le | 55 add
-    add rf29, rf36, rf29 ; smul24 rf57, rf57, rf57                  # 61 sum16 | loop_filter.py:42 le
-    add rf31, rf48, rf17 ; add rf48, rf42, rf3                      # 55 add | 59 store dst
-    add rf15, rf31, rf47 ; mov.ifna tmuau, rf15                     # 55 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf25, 4 ; sub rf25, rf47, rf41                        # 59 store dst | loop_filter.py:42 absdiff
-    sub rf31, rf41, rf47 ; add rf34, rf34, rf34                     # loop_filter.py:42 absdiff | loop_filter.py:42 mul
-    max rf31, rf25, rf31 ; sub rf32, rf17, rf56                     # loop_filter.py:42 absdiff | 40 le
-    asr rf31, rf31, 1 ; mov.ifna tmuau, rf42                        # loop_filter.py:42 shr | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf36, 4 ; add rf31, rf34, rf31                        # 59 store dst | loop_filter.py:42 add
-    mov.ifna tmuau, rf48 ; smul24 rf32, rf32, rf32                  # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    asr tmud, rf29, 4 ; sub rf29, rf54, rf56                        # 59 store dst | 40 le
-    add rf29, rf19, rf3 ; smul24 rf19, rf29, rf29                   # 37 q4 | 40 le
-    tmuwt - ; add rf34, rf29, rf3                                   # 37 q5
-    add.ifna tmuau, rf48, rf3 ; sub rf48, rf35, rf56 ; thrsw        # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf29 ; add rf29, rf34, rf3                           # 37 q4 | 37 q6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf34 ; smul24 rf34, rf48, rf48                       # 37 q5 | 40 le | uniform 0xfffffffe (u16)
-    sub rf36, rf38, rf56 ; mov tmuau, rf29 ; thrsw ; ldtmu.rf48     # 40 le | 37 q6 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf42, rf48, rf41 ; sub rf50, rf48, rf39                     # loop_filter.py:42 le | 40 le
-    sub rf33, rf18, rf56 ; smul24 rf42, rf42, rf42                  # 40 le | loop_filter.py:42 le
-    sub rf27, rf44, rf56 ; smul24 rf59, rf50, rf50 ; thrsw ; ldtmu.rf50 # 40 le | 37 q3
-    sub rf58, rf50, rf48 ; sub rf43, rf50, rf39                     # loop_filter.py:42 le | 40 le
-    add tmuau, rf29, rf3 ; smul24 rf29, rf58, rf58                  # 37 q7 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    add rf15, rf15, rf56 ; smul24 rf43, rf43, rf43 ; thrsw ; ldtmu.rf58 # 55 add | 40 le | 37 q4
-    sub rf53, rf58, rf39 ; smul24 rf36, rf36, rf36                  # 40 le
-    add rf15, rf15, rf39 ; smul24 rf33, rf33, rf33                  # 55 add | 40 le
-    add rf49, rf38, rf41 ; smul24 rf27, rf27, rf27 ; thrsw ; ldtmu.rf40 # 61 add | 40 le | 37 q5
-    sub rf55, rf40, rf39 ; smul24 rf53, rf53, rf53                  # 40 le
-    sub rf55, rf49, rf44 ; smul24 rf49, rf55, rf55                  # 61 sub | 40 le
-    sub rf37, rf55, rf18 ; add rf55, rf16, rf3 ; thrsw ; ldtmu.rf16 # 61 sub | 59 store dst | 37 q6
-    sub rf22, rf16, rf39 ; add rf24, rf55, rf3                      # 40 le | 59 store dst
-    nop ; smul24 rf22, rf22, rf22                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf23                                    # 59 store dst
-    sub.andnc -, rf20, rf26 ; add rf37, rf15, rf37                  # 59 store dst | 61 add
-    nop ; sub.andnc -, rf20, rf46                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf57                                   # 59 store dst
-    sub.andnc -, rf20, rf42 ; add rf30, rf24, rf3                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf29                                   # 59 store dst
-    nop ; sub.andnc -, rf21, rf31                                   # 59 store dst
-    sub.andnc -, rf7, rf23 ; add rf51, rf35, rf48                   # 59 store dst | 61 add
-    nop ; sub.andnc -, rf7, rf32                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf19                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf57                                    # 59 store dst
-    sub.andnc -, rf7, rf59 ; sub rf51, rf51, rf44                   # 59 store dst | 61 sub
-    nop ; sub.andnc -, rf7, rf43                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf34                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf36                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf33                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf27                                    # 59 store dst
-    nop ; ldtmu.rf45                                                # 37 q7
-    sub.andnc -, rf7, rf53 ; sub rf60, rf45, rf39                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf49 ; smul24 rf60, rf60, rf60                # 59 store dst | 40 le
-    sub.andnc -, rf7, rf22 ; sub rf51, rf51, rf38                   # 59 store dst | 61 sub
-    asr tmud, rf15, 4 ; sub.andnc -, rf7, rf60                      # 59 store dst
-    vfla rf51 ; add rf15, rf37, rf51                                # 59 store dst | 61 add
-    add rf55, rf30, rf3 ; mov.ifa tmuau, rf55                       # 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf37, 4 ; sub.pushc -, rf7, rf23                      # 59 store dst | 51 near0
-    add rf37, rf54, rf50 ; sub.norc -, rf7, rf32                    # 61 add | 51 near0
-    sub rf37, rf37, rf44 ; sub.andnc -, rf7, rf19                   # 61 sub | 51 near0
-    sub rf24, rf37, rf35 ; mov.ifb tmuau, rf24                      # 61 sub | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf15, 4 ; sub.andnc -, rf7, rf57                      # 59 store dst | 51 near0
-    add rf15, rf15, rf24 ; sub.andnc -, rf7, rf59                   # 61 add | 51 near0
-    sub.andnc -, rf7, rf43 ; mov.ifb tmuau, rf30                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf15, 4 ; add rf30, rf17, rf17                        # 59 store dst | 49 mul
-    mov.ifb tmuau, rf55 ; sub.pushc -, rf7, rf23                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    vflb rf32 ; sub.norc -, rf7, rf32                               # 51 near0 | 59 select
-    sub.andnc -, rf7, rf19 ; smul24 rf19, rf54, 3                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf57 ; add rf19, rf19, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf59 ; add rf19, rf19, rf30                   # 59 select | 49 add
-    sub.andnc -, rf7, rf43 ; add rf19, rf19, rf47                   # 59 select | 49 add
-    sub.andnc -, rf7, rf34 ; add rf19, rf19, rf56                   # 59 select | 49 add
-    max rf25, rf25, rf8 ; sub.andnc -, rf7, rf36                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf33 ; add rf19, rf19, rf39                   # 59 select | 49 add
-    sub.andnc -, rf7, rf27 ; mov rf27, rf17                         # 59 select | 51 near0
-    asr.ifb rf27, rf19, 3 ; add rf33, rf17, rf58                    # 51 near0 | 61 add
-    min rf25, rf25, rf9 ; sub.andnc -, rf7, rf53                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf49 ; sub rf33, rf33, rf44                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf22 ; sub rf22, rf33, rf54                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf60 ; add rf15, rf15, rf22                   # 59 select | 61 add
-    asr.ifa rf27, rf15, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
-    vflb rf22 ; sub.norc -, rf20, rf23                              # 59 select | 59 store dst
-    sub.andnc -, rf20, rf26 ; smul24 rf26, rf28, 3                  # 59 store dst | loop_filter.py:49 mul
-    sub.andnc -, rf20, rf46 ; add rf46, rf47, rf41                  # 59 store dst | 53 add
-    sub.andnc -, rf20, rf57 ; add rf55, rf55, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf42 ; sub rf42, rf46, rf54                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf29 ; add rf29, rf47, rf40                  # 59 store dst | 61 add
-    sub.andnc -, rf21, rf31 ; mov tmud, rf27                        # 59 store dst
-    vfla rf23 ; sub.pushc -, rf13, rf23                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf57 ; sub rf42, rf42, rf17                   # loop_filter.py:49 add | 53 sub
-    add.ifna rf26, rf26, rf25 ; sub rf25, rf29, rf44                # loop_filter.py:49 add | 61 sub
-    max rf26, rf26, rf8 ; mov.ifb tmuau, rf55                       # loop_filter.py:49 clip | 59 store dst | uniform 0xfffffffe (u16)
-    min rf26, rf26, rf9 ; mov.pushz -, rf32                         # loop_filter.py:49 clip | 51 near1
-    add rf19, rf26, 4 ; add rf42, rf19, rf42                        # loop_filter.py:50 add | 53 add
-    min rf19, rf19, rf9 ; add rf26, rf26, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf19, rf19, 3 ; sub rf25, rf25, rf17                        # loop_filter.py:50 f1 | 61 sub
-    min rf29, rf26, rf9 ; add rf26, rf19, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf26, rf26, 1 ; add rf57, rf56, rf48                        # 44 rshr | 53 add
-    asr rf25, rf29, 3 ; add rf15, rf15, rf25                        # loop_filter.py:50 f2 | 61 add
-    mov.ifnb rf26, 0 ; mov.pushz -, rf22                            # 44 g | 59 select
-    add rf25, rf47, rf26 ; add rf29, rf56, rf25                     # 45 add
-    max rf25, rf25, 0 ; sub rf57, rf57, rf54                        # 45 moved0 | 53 sub
-    min rf25, rf25, rf11 ; add rf27, rf56, rf16                     # 45 moved0 | 61 add
-    asr.ifnb rf25, rf42, 3 ; add rf55, rf55, rf3                    # 51 near1 | 59 store dst
-    asr.ifna rf25, rf15, 4 ; mov.pushz -, rf23                      # 59 select | 59 store dst
-    max rf29, rf29, 0 ; sub rf57, rf57, rf47                        # 45 moved1 | 53 sub
-    min rf27, rf29, rf11 ; sub rf29, rf27, rf44                     # 45 moved1 | 61 sub
-    mov tmud, rf25 ; mov.pushz -, rf32                              # 59 store dst | 51 near2
-    add rf29, rf42, rf57 ; sub rf42, rf29, rf47                     # 53 add | 61 sub
-    asr.ifna rf27, rf29, 3 ; mov.ifnb tmuau, rf55                   # 51 near2 | 59 store dst | uniform 0xfffffffe (u16)
-    add rf57, rf39, rf50 ; mov.pushz -, rf22                        # 53 add | 59 select
-    add rf15, rf15, rf42 ; sub rf19, rf39, rf19                     # 61 add | 45 sub
-    asr.ifna rf27, rf15, 4 ; sub rf57, rf57, rf54                   # 59 select | 53 sub
-    max rf19, rf19, 0 ; add rf42, rf39, rf45                        # 45 moved2 | 61 add
-    min rf55, rf19, rf11 ; add rf19, rf55, rf3                      # 45 moved2 | 59 store dst
-    mov.pushz -, rf23 ; sub rf57, rf57, rf56                        # 59 store dst | 53 sub
-    sub rf27, rf42, rf44 ; mov tmud, rf27                           # 61 sub | 59 store dst
-    sub rf42, rf14, -12 ; mov.pushz -, rf32                         # 37 p7 | 51 near3
-    add rf27, rf29, rf57 ; sub rf29, rf27, rf56                     # 53 add | 61 sub
-    asr.ifna rf55, rf27, 3 ; add rf56, rf42, rf3                    # 51 near3 | 37 p6
-    mov.ifnb tmuau, rf19 ; add rf57, rf41, rf50                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    tmuwt - ; mov.pushz -, rf22                                     # 59 select
-    mov tmuau, rf42 ; add rf15, rf15, rf29                          # 37 p7 | 61 add | uniform 0xfffffffe (u16)
-    asr.ifna rf55, rf15, 4 ; sub rf26, rf41, rf26                   # 59 select | 45 sub
-    sub rf57, rf57, rf17 ; add rf29, rf41, rf45 ; thrsw             # 53 sub | 61 add
-    max rf26, rf26, 0 ; add rf19, rf19, rf3                         # 45 moved3 | 59 store dst
-    mov tmuau, rf56 ; add rf56, rf56, rf3                           # 37 p6 | 37 p5 | uniform 0xfffffffe (u16)
-    min rf26, rf26, rf11 ; sub rf57, rf57, rf39 ; thrsw ; ldtmu.rf44 # 45 moved3 | 53 sub | 37 p7
-    sub rf27, rf29, rf18 ; add rf18, rf27, rf57                     # 61 sub | 53 add
-    mov tmuau, rf56 ; add rf56, rf56, rf3                           # 37 p5 | 37 p4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf56 ; sub rf27, rf27, rf39 ; thrsw                  # 37 p4 | 61 sub | uniform 0xfffffffe (u16)
-    add rf39, rf56, rf3 ; add rf56, rf48, rf50                      # 37 p3 | 53 add
-    add rf15, rf15, rf27 ; mov tmuau, rf39                          # 61 add | 37 p3 | uniform 0xfffffffe (u16)
-    sub rf56, rf56, rf47 ; add rf27, rf48, rf45 ; thrsw             # 53 sub | 61 add
-    add rf56, rf19, rf3 ; sub rf29, rf56, rf41                      # 59 store dst | 53 sub
-    sub rf29, rf27, rf38 ; add rf27, rf18, rf29                     # 61 sub | 53 sum8
-    mov.pushz -, rf23 ; add rf39, rf39, rf3                         # 59 store dst | 37 p2
-    mov tmud, rf55 ; add rf38, rf39, rf3 ; ldtmu.rf55               # 59 store dst | 37 p1 | 37 p6
-    mov.ifna tmuau, rf19 ; mov rf19, rf48 ; thrsw                   # 59 store dst | 51 near5 | uniform 0xfffffffe (u16)
-    sub rf29, rf29, rf41 ; mov tmuau, rf39 ; ldtmu.rf39             # 61 sub | 37 p2 | 37 p5 | uniform 0xfffffffe (u16)
-    add rf29, rf15, rf29 ; add rf41, rf56, rf3                      # 61 add | 59 store dst
-    mov.pushz -, rf32 ; add rf57, rf50, rf45                        # 51 near4 | 61 add
-    asr.ifna rf26, rf18, 3 ; mov.pushz -, rf22                      # 51 near4 | 59 select
-    asr.ifna rf26, rf15, 4 ; mov tmuau, rf38                        # 59 select | 37 p1 | uniform 0xfffffffe (u16)
-    add rf57, rf38, rf3 ; sub rf35, rf57, rf35 ; thrsw ; ldtmu.rf38 # 37 p0 | 61 sub | 37 p4
-    add rf15, rf58, rf45 ; smul24 rf18, rf44, 7                     # 61 add | 55 mul
-    add rf18, rf18, 8 ; add rf25, rf55, rf55                        # 55 add | 55 mul
-    mov.pushz -, rf23 ; mov tmud, rf26                              # 59 store dst
-    mov.pushz -, rf32 ; mov.ifna tmuau, rf56                        # 51 near5 | 59 store dst | uniform 0xfffffffe (u16)
-    asr.ifna rf19, rf27, 3 ; mov tmuau, rf57                        # 51 near5 | 37 p0 | uniform 0xfffffffe (u16)
-    add rf57, rf57, rf3 ; sub rf35, rf35, rf48 ; thrsw ; ldtmu.rf48 # 37 q0 | 61 sub | 37 p3
-    mov tmuau, rf57 ; add rf27, rf57, rf3 ; ldtmu.rf57              # 37 q0 | 37 q1 | 37 p2 | uniform 0xfffffffe (u16)
-    add rf54, rf40, rf45 ; sub rf15, rf15, rf54                     # 61 add | 61 sub
-    add rf18, rf18, rf25 ; mov tmuau, rf27 ; thrsw ; ldtmu.rf25     # 55 add | 37 q1 | 37 p1 | uniform 0xfffffffe (u16)
-    add rf16, rf29, rf35 ; add rf35, rf16, rf45                     # 61 add
-    sub rf17, rf54, rf17 ; add rf27, rf27, rf3                      # 61 sub | 37 q2
-    sub rf15, rf15, rf50 ; add rf18, rf18, rf39 ; thrsw ; ldtmu.rf50 # 61 sub | 55 add | 37 p0
-    sub rf35, rf35, rf47 ; mov tmuau, rf27                          # 61 sub | 37 q2 | uniform 0xfffffffe (u16)
-    add rf15, rf16, rf15 ; sub rf17, rf17, rf58                     # 61 add | 61 sub
-    mov.pushz -, rf22 ; sub rf22, rf25, rf50                        # 59 select | loop_filter.py:42 le
-    asr.ifna rf19, rf29, 4 ; mov.pushz -, rf23                      # 59 select | 59 store dst
-    mov tmud, rf19 ; add rf27, rf27, rf3 ; ldtmu.rf19               # 59 store dst | 37 q3 | 37 q0
-    mov.ifna tmuau, rf41 ; smul24 rf22, rf22, rf22 ; thrsw          # 59 store dst | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    sub rf23, rf57, rf25 ; mov tmuau, rf27                          # loop_filter.py:42 le | 37 q3 | uniform 0xfffffffe (u16)
-    sub rf29, rf48, rf57 ; smul24 rf23, rf23, rf23                  # loop_filter.py:42 le
-    mov.pushz -, rf51 ; smul24 rf29, rf29, rf29                     # 59 store dst | loop_filter.py:42 le
-    add rf35, rf41, rf3 ; sub rf40, rf35, rf40 ; ldtmu.rf41         # 59 store dst | 61 sub | 37 q1
-    asr tmud, rf16, 4 ; add rf16, rf15, rf17                        # 59 store dst | 61 add
-    sub rf17, rf41, rf19 ; sub rf51, rf50, rf19                     # loop_filter.py:42 le | loop_filter.py:42 absdiff
-    sub rf58, rf19, rf50 ; smul24 rf17, rf17, rf17                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    max rf51, rf51, rf58 ; sub rf47, rf25, rf41                     # loop_filter.py:42 absdiff
-    add rf54, rf18, rf38 ; add rf18, rf35, rf3                      # 55 add | 59 store dst
-    add rf54, rf54, rf48 ; add rf40, rf16, rf40                     # 55 add | 61 sum16
-    add rf45, rf54, rf57 ; add rf54, rf18, rf3                      # 55 add | 59 store dst
-    add rf35, rf45, rf25 ; mov.ifna tmuau, rf35                     # 55 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf15, 4 ; sub rf15, rf41, rf25                        # 59 store dst | loop_filter.py:42 absdiff
-    max rf51, rf47, rf15 ; add rf15, rf51, rf51                     # loop_filter.py:42 absdiff | loop_filter.py:42 mul
-    asr rf51, rf51, 1 ; sub rf45, rf57, rf50                        # loop_filter.py:42 shr | 40 le
-    mov.ifna tmuau, rf18 ; add rf15, rf15, rf51                     # 59 store dst | loop_filter.py:42 add | uniform 0xfffffffe (u16)
-    asr tmud, rf16, 4 ; smul24 rf16, rf45, rf45                     # 59 store dst | 40 le
-    sub rf27, rf48, rf50 ; add rf45, rf27, rf3                      # 40 le | 37 q4
-    add rf18, rf45, rf3 ; smul24 rf27, rf27, rf27                   # 37 q5 | 40 le
-    mov.ifna tmuau, rf54 ; add rf35, rf35, rf50                     # 59 store dst | 55 add | uniform 0xfffffffe (u16)
-    asr tmud, rf40, 4 ; add rf35, rf35, rf19                        # 59 store dst | 55 add
-    tmuwt -
-    add.ifna tmuau, rf54, rf3 ; sub rf54, rf38, rf50 ; thrsw        # 59 store dst | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf45 ; add rf45, rf18, rf3                           # 37 q4 | 37 q6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf18 ; smul24 rf18, rf54, rf54                       # 37 q5 | 40 le | uniform 0xfffffffe (u16)
-    sub rf40, rf39, rf50 ; mov tmuau, rf45 ; thrsw ; ldtmu.rf54     # 40 le | 37 q6 | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf51, rf54, rf41 ; sub rf32, rf54, rf19                     # loop_filter.py:42 le | 40 le
-    sub rf56, rf55, rf50 ; smul24 rf51, rf51, rf51                  # 40 le | loop_filter.py:42 le
-    sub rf31, rf44, rf50 ; smul24 rf26, rf32, rf32 ; thrsw ; ldtmu.rf32 # 40 le | 37 q3
-    sub rf46, rf32, rf54 ; sub rf28, rf32, rf19                     # loop_filter.py:42 le | 40 le
-    add tmuau, rf45, rf3 ; smul24 rf45, rf46, rf46                  # 37 q7 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    add rf60, rf39, rf41 ; smul24 rf28, rf28, rf28 ; thrsw ; ldtmu.rf46 # 61 add | 40 le | 37 q4
-    sub rf33, rf46, rf19 ; smul24 rf40, rf40, rf40                  # 40 le
-    sub rf60, rf60, rf44 ; smul24 rf56, rf56, rf56                  # 61 sub | 40 le
-    add rf53, rf38, rf54 ; smul24 rf31, rf31, rf31 ; thrsw ; ldtmu.rf49 # 61 add | 40 le | 37 q5
-    sub rf36, rf49, rf19 ; smul24 rf33, rf33, rf33                  # 40 le
-    add rf42, rf42, rf3 ; smul24 rf36, rf36, rf36                   # 59 store dst | 40 le
-    nop ; add rf43, rf42, rf3 ; thrsw ; ldtmu.rf34                  # 59 store dst | 37 q6
-    nop ; sub rf30, rf34, rf19                                      # 40 le
-    nop ; smul24 rf30, rf30, rf30                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf22                                    # 59 store dst
-    nop ; sub.andnc -, rf20, rf23                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf29                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf17                                   # 59 store dst
-    sub.andnc -, rf20, rf51 ; sub rf60, rf60, rf55                  # 59 store dst | 61 sub
-    sub.andnc -, rf20, rf45 ; add rf60, rf35, rf60                  # 59 store dst | 61 add
-    nop ; sub.andnc -, rf21, rf15                                   # 59 store dst
-    sub.andnc -, rf7, rf22 ; sub rf53, rf53, rf44                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf16 ; sub rf53, rf53, rf39                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf27 ; add rf53, rf60, rf53                   # 59 store dst | 61 add
-    sub.andnc -, rf7, rf17 ; add rf59, rf43, rf3                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf26                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf28                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf18                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf40                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf56                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf31                                    # 59 store dst
-    nop ; ldtmu.rf24                                                # 37 q7
-    sub.andnc -, rf7, rf33 ; sub rf37, rf24, rf19                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf36 ; smul24 rf37, rf37, rf37                # 59 store dst | 40 le
-    nop ; sub.andnc -, rf7, rf30                                    # 59 store dst
-    asr tmud, rf35, 4 ; sub.andnc -, rf7, rf37                      # 59 store dst
-    vfla rf35 ; add rf52, rf59, rf3                                 # 59 store dst
-    mov.ifa tmuau, rf42 ; sub.pushc -, rf7, rf22                    # 59 store dst | 51 near0 | uniform 0xfffffffe (u16)
-    asr tmud, rf60, 4 ; add rf60, rf48, rf32                        # 59 store dst | 61 add
-    sub.norc -, rf7, rf16 ; sub rf60, rf60, rf44                    # 51 near0 | 61 sub
-    sub.andnc -, rf7, rf27 ; sub rf60, rf60, rf38                   # 51 near0 | 61 sub
-    add rf43, rf53, rf60 ; mov.ifb tmuau, rf43                      # 61 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf53, 4 ; sub.andnc -, rf7, rf17                      # 59 store dst | 51 near0
-    sub.andnc -, rf7, rf26 ; mov.ifb tmuau, rf59                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf43, 4 ; sub.andnc -, rf7, rf28                      # 59 store dst | 51 near0
-    mov.ifb tmuau, rf52 ; sub.pushc -, rf7, rf22                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    vflb rf16 ; sub.norc -, rf7, rf16                               # 51 near0 | 59 select
-    sub.andnc -, rf7, rf27 ; smul24 rf27, rf48, 3                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf17 ; add rf27, rf27, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf26 ; add rf26, rf57, rf57                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf28 ; add rf26, rf27, rf26                   # 59 select | 49 add
-    sub.andnc -, rf7, rf18 ; add rf18, rf26, rf25                   # 59 select | 49 add
-    sub.andnc -, rf7, rf40 ; add rf18, rf18, rf50                   # 59 select | 49 add
-    max rf47, rf47, rf8 ; sub.andnc -, rf7, rf56                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf31 ; add rf18, rf18, rf19                   # 59 select | 49 add
-    sub.andnc -, rf7, rf33 ; mov rf33, rf57                         # 59 select | 51 near0
-    asr.ifb rf33, rf18, 3 ; add rf31, rf57, rf46                    # 51 near0 | 61 add
-    min rf36, rf47, rf9 ; sub.andnc -, rf7, rf36                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf30 ; sub rf30, rf31, rf44                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf37 ; sub rf30, rf30, rf48                   # 59 select | 61 sub
-    vfla rf37 ; sub.pushc -, rf0, rf2                               # 59 select | 59 store dst
-    sub.norc -, rf20, rf22 ; add rf30, rf43, rf30                   # 59 store dst | 61 add
-    asr.ifb rf33, rf30, 4 ; add rf43, rf25, rf41                    # 59 select | 53 add
-    sub.andnc -, rf20, rf23 ; smul24 rf23, rf58, 3                  # 59 store dst | loop_filter.py:49 mul
-    sub.andnc -, rf20, rf29 ; add rf29, rf52, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf17 ; sub rf43, rf43, rf48                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf51 ; add rf51, rf25, rf49                  # 59 store dst | 61 add
-    sub.andnc -, rf20, rf45 ; sub rf43, rf43, rf57                  # 59 store dst | 53 sub
-    sub.andnc -, rf21, rf15 ; mov tmud, rf33                        # 59 store dst
-    vfla rf22 ; sub.pushc -, rf13, rf22                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf17 ; sub rf17, rf51, rf44                   # loop_filter.py:49 add | 61 sub
-    add.ifna rf23, rf23, rf36 ; mov.ifb tmuau, rf29                 # loop_filter.py:49 add | 59 store dst | uniform 0xfffffffe (u16)
-    max rf23, rf23, rf8 ; mov.pushz -, rf16                         # loop_filter.py:49 clip | 51 near1
-    min rf18, rf23, rf9 ; add rf23, rf18, rf43                      # loop_filter.py:49 clip | 53 add
-    add rf17, rf18, 4 ; sub rf43, rf17, rf57                        # loop_filter.py:50 add | 61 sub
-    min rf17, rf17, rf9 ; add rf18, rf18, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf17, rf17, 3 ; add rf36, rf50, rf54                        # loop_filter.py:50 f1 | 53 add
-    min rf51, rf18, rf9 ; add rf18, rf17, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf18, rf18, 1 ; add rf30, rf30, rf43                        # 44 rshr | 61 add
-    asr rf36, rf51, 3 ; sub rf51, rf36, rf48                        # loop_filter.py:50 f2 | 53 sub
-    mov.ifnb rf18, 0 ; mov.pushz -, rf37                            # 44 g | 59 select
-    add rf36, rf25, rf18 ; add rf43, rf50, rf36                     # 45 add
-    max rf36, rf36, 0 ; add rf15, rf50, rf34                        # 45 moved0 | 61 add
-    min rf29, rf36, rf11 ; add rf36, rf29, rf3                      # 45 moved0 | 59 store dst
-    asr.ifnb rf29, rf23, 3 ; mov.pushz -, rf22                      # 51 near1 | 59 store dst
-    asr.ifnb rf29, rf30, 4 ; sub rf51, rf51, rf25                   # 59 select | 53 sub
-    max rf15, rf43, 0 ; sub rf43, rf15, rf44                        # 45 moved1 | 61 sub
-    min rf15, rf15, rf11 ; mov tmud, rf29                           # 45 moved1 | 59 store dst
-    mov.pushz -, rf16 ; add rf23, rf23, rf51                        # 51 near2 | 53 add
-    asr.ifna rf15, rf23, 3 ; sub rf43, rf43, rf25                   # 51 near2 | 61 sub
-    mov.ifnb tmuau, rf36 ; add rf51, rf19, rf32                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    mov.pushz -, rf37 ; add rf30, rf30, rf43                        # 59 select | 61 add
-    asr.ifna rf15, rf30, 4 ; sub rf17, rf19, rf17                   # 59 select | 45 sub
-    max rf17, rf17, 0 ; sub rf51, rf51, rf48                        # 45 moved2 | 53 sub
-    min rf17, rf17, rf11 ; add rf43, rf19, rf24                     # 45 moved2 | 61 add
-    add rf36, rf36, rf3 ; mov.pushz -, rf22                         # 59 store dst
-    sub rf43, rf51, rf50 ; sub rf44, rf43, rf44                     # 53 sub | 61 sub
-    mov tmud, rf15 ; sub rf14, rf14, -14                            # 59 store dst | 37 p7
-    mov.pushz -, rf16 ; add rf23, rf23, rf43                        # 51 near3 | 53 add
-    asr.ifna rf17, rf23, 3 ; add rf43, rf14, rf3                    # 51 near3 | 37 p6
-    sub rf44, rf44, rf50 ; mov.ifnb tmuau, rf36                     # 61 sub | 59 store dst | uniform 0xfffffffe (u16)
-    tmuwt - ; add rf50, rf43, rf3                                   # 37 p5
-    mov tmuau, rf14 ; add rf15, rf41, rf32 ; thrsw                  # 37 p7 | 53 add | uniform 0xfffffffe (u16)
-    add rf18, rf30, rf44 ; sub rf30, rf41, rf18                     # 61 add | 45 sub
-    max rf15, rf30, 0 ; sub rf30, rf15, rf57                        # 45 moved3 | 53 sub
-    min rf15, rf15, rf11 ; mov.pushz -, rf37                        # 45 moved3 | 59 select
-    asr.ifna rf17, rf18, 4 ; add rf44, rf41, rf24                   # 59 select | 61 add
-    add rf36, rf36, rf3 ; mov tmuau, rf43 ; thrsw ; ldtmu.rf43      # 59 store dst | 37 p6 | 37 p7 | uniform 0xfffffffe (u16)
-    sub rf30, rf30, rf19 ; sub rf44, rf44, rf55                     # 53 sub | 61 sub
-    mov tmuau, rf50 ; add rf50, rf50, rf3                           # 37 p5 | 37 p4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf50 ; add rf23, rf23, rf30 ; thrsw                  # 37 p4 | 53 add | uniform 0xfffffffe (u16)
-    add rf50, rf50, rf3 ; sub rf19, rf44, rf19 ; ldtmu.rf44         # 37 p3 | 61 sub | 37 p6
-    mov tmuau, rf50 ; add rf30, rf54, rf32                          # 37 p3 | 53 add | uniform 0xfffffffe (u16)
-    mov.pushz -, rf22 ; add rf50, rf50, rf3                         # 59 store dst | 37 p2
-    mov tmud, rf17 ; add rf17, rf50, rf3                            # 59 store dst | 37 p1
-    mov.ifna tmuau, rf36 ; add rf18, rf18, rf19 ; thrsw             # 59 store dst | 61 add | uniform 0xfffffffe (u16)
-    mov tmuau, rf50 ; add rf19, rf17, rf3 ; ldtmu.rf50              # 37 p2 | 37 p0 | 37 p5 | uniform 0xfffffffe (u16)
-    sub rf30, rf30, rf25 ; add rf55, rf54, rf24                     # 53 sub | 61 add
-    add rf30, rf36, rf3 ; sub rf36, rf30, rf41 ; thrsw              # 59 store dst | 53 sub
-    sub rf39, rf55, rf39 ; add rf36, rf23, rf36                     # 61 sub | 53 sum8
-    mov rf41, rf54 ; sub rf39, rf39, rf41                           # 51 near5 | 61 sub
-    add rf39, rf18, rf39 ; add rf55, rf30, rf3 ; thrsw              # 61 add | 59 store dst
-    add rf51, rf32, rf24 ; smul24 rf29, rf43, 7                     # 61 add | 55 mul
-    sub rf38, rf51, rf38 ; add rf51, rf46, rf24                     # 61 sub | 61 add
-    mov.pushz -, rf16 ; add rf29, rf29, 8                           # 51 near4 | 55 add
-    asr.ifna rf15, rf23, 3 ; mov.pushz -, rf37                      # 51 near4 | 59 select
-    asr.ifna rf15, rf18, 4 ; mov tmuau, rf17                        # 59 select | 37 p1 | uniform 0xfffffffe (u16)
-    add rf54, rf44, rf44 ; sub rf38, rf38, rf54 ; thrsw ; ldtmu.rf17 # 55 mul | 61 sub | 37 p4
-    add rf51, rf49, rf24 ; sub rf48, rf51, rf48                     # 61 add | 61 sub
-    add rf38, rf29, rf54 ; add rf29, rf39, rf38                     # 55 add | 61 add
-    mov.pushz -, rf22 ; mov tmuau, rf19                             # 59 store dst | 37 p0 | uniform 0xfffffffe (u16)
-    add rf19, rf19, rf3 ; mov tmud, rf15 ; ldtmu.rf15               # 37 q0 | 59 store dst | 37 p3
-    mov.ifna tmuau, rf30 ; add rf24, rf34, rf24 ; thrsw             # 59 store dst | 61 add | uniform 0xfffffffe (u16)
-    mov tmuau, rf19 ; add rf30, rf19, rf3 ; ldtmu.rf19              # 37 q0 | 37 q1 | 37 p2 | uniform 0xfffffffe (u16)
-    sub rf48, rf51, rf57 ; sub rf32, rf48, rf32 ; ldtmu.rf51        # 61 sub | 37 p1
-    mov tmuau, rf30 ; add rf38, rf38, rf50 ; thrsw ; ldtmu.rf57     # 37 q1 | 55 add | 37 p0 | uniform 0xfffffffe (u16)
-    sub rf25, rf24, rf25 ; add rf24, rf29, rf32                     # 61 sub | 61 add
-    sub rf30, rf48, rf46 ; add rf46, rf30, rf3                      # 61 sub | 37 q2
-    mov.pushz -, rf16 ; mov tmuau, rf46                             # 51 near5 | 37 q2 | uniform 0xfffffffe (u16)
-    asr.ifna rf41, rf36, 3 ; mov.pushz -, rf37                      # 51 near5 | 59 select
-    asr.ifna rf41, rf39, 4 ; mov.pushz -, rf22                      # 59 select | 59 store dst
-    mov tmud, rf41 ; sub rf22, rf51, rf57 ; ldtmu.rf41              # 59 store dst | loop_filter.py:42 le | 37 q0
-    mov.ifna tmuau, rf55 ; add rf46, rf46, rf3 ; thrsw              # 59 store dst | 37 q3 | uniform 0xfffffffe (u16)
-    sub rf39, rf19, rf51 ; smul24 rf22, rf22, rf22                  # loop_filter.py:42 le
-    mov tmuau, rf46 ; smul24 rf39, rf39, rf39                       # 37 q3 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    mov.pushz -, rf35 ; sub rf35, rf15, rf19                        # 59 store dst | loop_filter.py:42 le
-    add rf25, rf55, rf3 ; sub rf49, rf25, rf49 ; ldtmu.rf55         # 59 store dst | 61 sub | 37 q1
-    asr tmud, rf29, 4 ; add rf29, rf24, rf30                        # 59 store dst | 61 add
-    sub rf30, rf55, rf41 ; smul24 rf35, rf35, rf35                  # loop_filter.py:42 le
-    sub rf36, rf57, rf41 ; smul24 rf30, rf30, rf30                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    sub rf37, rf41, rf57 ; sub rf16, rf51, rf55                     # loop_filter.py:42 absdiff
-    max rf38, rf36, rf37 ; add rf36, rf38, rf17                     # loop_filter.py:42 absdiff | 55 add
-    add rf38, rf38, rf38 ; add rf36, rf36, rf15                     # loop_filter.py:42 mul | 55 add
-    add rf49, rf25, rf3 ; add rf48, rf29, rf49                      # 59 store dst | 61 sum16
-    add rf32, rf36, rf19 ; add rf36, rf49, rf3                      # 55 add | 59 store dst
-    add rf25, rf32, rf51 ; mov.ifna tmuau, rf25                     # 55 add | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf24, 4 ; sub rf24, rf55, rf51                        # 59 store dst | loop_filter.py:42 absdiff
-    max rf24, rf16, rf24 ; sub rf32, rf19, rf57                     # loop_filter.py:42 absdiff | 40 le
-    asr rf24, rf24, 1 ; add rf46, rf46, rf3                         # loop_filter.py:42 shr | 37 q4
-    add rf24, rf38, rf24 ; smul24 rf32, rf32, rf32                  # loop_filter.py:42 add | 40 le
-    sub rf49, rf15, rf57 ; mov.ifna tmuau, rf49                     # 40 le | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf29, 4 ; smul24 rf29, rf49, rf49                     # 59 store dst | 40 le
-    add rf49, rf46, rf3 ; mov.ifna tmuau, rf36                      # 37 q5 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf48, 4 ; sub rf48, rf17, rf57                        # 59 store dst | 40 le
-    tmuwt - ; add rf25, rf25, rf57                                  # 55 add
-    add.ifna tmuau, rf36, rf3 ; add rf36, rf49, rf3 ; thrsw         # 59 store dst | 37 q6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf46 ; smul24 rf46, rf48, rf48                       # 37 q4 | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf49 ; sub rf49, rf50, rf57                          # 37 q5 | 40 le | uniform 0xfffffffe (u16)
-    mov tmuau, rf36 ; smul24 rf48, rf49, rf49 ; thrsw ; ldtmu.rf49  # 37 q6 | 40 le | 37 q2 | uniform 0xfffffffe (u16)
-    sub rf38, rf49, rf55 ; sub rf34, rf49, rf41                     # loop_filter.py:42 le | 40 le
-    sub rf54, rf44, rf57 ; smul24 rf38, rf38, rf38                  # 40 le | loop_filter.py:42 le
-    sub rf23, rf43, rf57 ; smul24 rf18, rf34, rf34 ; thrsw ; ldtmu.rf34 # 40 le | 37 q3
-    sub rf33, rf34, rf49 ; sub rf45, rf34, rf41                     # loop_filter.py:42 le | 40 le
-    add tmuau, rf36, rf3 ; smul24 rf33, rf33, rf33                  # 37 q7 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    add rf25, rf25, rf41 ; smul24 rf45, rf45, rf45 ; thrsw ; ldtmu.rf36 # 55 add | 40 le | 37 q4
-    sub rf52, rf36, rf41 ; smul24 rf54, rf54, rf54                  # 40 le
-    add rf58, rf50, rf55 ; smul24 rf23, rf23, rf23                  # 61 add | 40 le
-    sub rf31, rf58, rf43 ; smul24 rf52, rf52, rf52 ; thrsw ; ldtmu.rf58 # 61 sub | 40 le | 37 q5
-    sub rf47, rf58, rf41 ; add rf56, rf17, rf49                     # 40 le | 61 add
-    sub rf47, rf31, rf44 ; smul24 rf31, rf47, rf47                  # 61 sub | 40 le
-    add rf47, rf14, rf3 ; add rf40, rf25, rf47 ; thrsw ; ldtmu.rf14 # 59 store dst | 61 add | 37 q6
-    sub rf26, rf14, rf41 ; add rf27, rf47, rf3                      # 40 le | 59 store dst
-    nop ; smul24 rf26, rf26, rf26                                   # 40 le
-    nop ; sub.pushc -, rf0, rf2                                     # 59 store dst
-    nop ; sub.norc -, rf20, rf22                                    # 59 store dst
-    nop ; sub.andnc -, rf20, rf39                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf35                                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf30                                   # 59 store dst
-    sub.andnc -, rf20, rf38 ; add rf28, rf27, rf3                   # 59 store dst
-    nop ; sub.andnc -, rf20, rf33                                   # 59 store dst
-    nop ; sub.andnc -, rf21, rf24                                   # 59 store dst
-    sub.andnc -, rf7, rf22 ; sub rf56, rf56, rf43                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf32 ; sub rf56, rf56, rf50                   # 59 store dst | 61 sub
-    sub.andnc -, rf7, rf29 ; add rf56, rf40, rf56                   # 59 store dst | 61 add
-    nop ; sub.andnc -, rf7, rf30                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf18                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf45                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf46                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf48                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf54                                    # 59 store dst
-    nop ; sub.andnc -, rf7, rf23                                    # 59 store dst
-    nop ; ldtmu.rf59                                                # 37 q7
-    sub.andnc -, rf7, rf52 ; sub rf53, rf59, rf41                   # 59 store dst | 40 le
-    sub.andnc -, rf7, rf31 ; smul24 rf53, rf53, rf53                # 59 store dst | 40 le
-    sub.andnc -, rf7, rf26 ; add rf60, rf28, rf3                    # 59 store dst
-    asr tmud, rf25, 4 ; sub.andnc -, rf7, rf53                      # 59 store dst
-    vfla rf47 ; mov.ifa tmuau, rf47                                 # 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf40, 4 ; sub.pushc -, rf7, rf22                      # 59 store dst | 51 near0
-    add rf40, rf15, rf34 ; sub.norc -, rf7, rf32                    # 61 add | 51 near0
-    sub rf40, rf40, rf43 ; sub.andnc -, rf7, rf29                   # 61 sub | 51 near0
-    sub rf40, rf40, rf17 ; sub.andnc -, rf7, rf30                   # 61 sub | 51 near0
-    add rf40, rf56, rf40 ; sub.andnc -, rf7, rf18                   # 61 add | 51 near0
-    sub.andnc -, rf7, rf45 ; mov.ifb tmuau, rf27                    # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf56, 4 ; add rf56, rf19, rf19                        # 59 store dst | 49 mul
-    vfla rf28 ; mov.ifb tmuau, rf28                                 # 51 near0 | 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf40, 4 ; mov rf27, rf19                              # 59 store dst | 51 near0
-    mov.ifb tmuau, rf60 ; sub.pushc -, rf7, rf22                    # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    sub.norc -, rf7, rf32 ; smul24 rf32, rf15, 3                    # 59 select | 49 mul
-    sub.andnc -, rf7, rf29 ; add rf29, rf32, 4                      # 59 select | 49 add
-    sub.andnc -, rf7, rf30 ; add rf29, rf29, rf56                   # 59 select | 49 add
-    sub.andnc -, rf7, rf18 ; add rf18, rf29, rf51                   # 59 select | 49 add
-    sub.andnc -, rf7, rf45 ; add rf18, rf18, rf57                   # 59 select | 49 add
-    max rf16, rf16, rf8 ; sub.andnc -, rf7, rf46                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf48 ; add rf18, rf18, rf41                   # 59 select | 49 add
-    asr.ifb rf27, rf18, 3 ; add rf48, rf19, rf36                    # 51 near0 | 61 add
-    min rf16, rf16, rf9 ; sub.andnc -, rf7, rf54                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf23 ; sub rf23, rf48, rf43                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf52 ; sub rf23, rf23, rf15                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf31 ; add rf23, rf40, rf23                   # 59 select | 61 add
-    sub.andnc -, rf7, rf26 ; smul24 rf26, rf37, 3                   # 59 select | loop_filter.py:49 mul
-    sub.andnc -, rf7, rf53 ; add rf53, rf51, rf55                   # 59 select | 53 add
-    asr.ifa rf27, rf23, 4 ; sub.pushc -, rf0, rf2                   # 59 select | 59 store dst
-    vflb rf37 ; sub.norc -, rf20, rf22                              # 59 select | 59 store dst
-    sub.andnc -, rf20, rf39 ; add rf39, rf60, rf3                   # 59 store dst
-    sub.andnc -, rf20, rf35 ; sub rf35, rf53, rf15                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf30 ; add rf53, rf51, rf58                  # 59 store dst | 61 add
-    sub.andnc -, rf20, rf38 ; sub rf35, rf35, rf19                  # 59 store dst | 53 sub
-    sub.andnc -, rf20, rf33 ; sub rf20, rf53, rf43                  # 59 store dst | 61 sub
-    sub.andnc -, rf21, rf24 ; mov tmud, rf27                        # 59 store dst
-    vfla rf22 ; sub.pushc -, rf13, rf22                             # 59 store dst | loop_filter.py:49 add
-    sub.norc -, rf13, rf30 ; mov.ifb tmuau, rf39                    # loop_filter.py:49 add | 59 store dst | uniform 0xfffffffe (u16)
-    add.ifna rf26, rf26, rf16 ; mov.pushz -, rf28                   # loop_filter.py:49 add | 51 near1
-    max rf18, rf26, rf8 ; add rf26, rf18, rf35                      # loop_filter.py:49 clip | 53 add
-    min rf18, rf18, rf9 ; sub rf20, rf20, rf19                      # loop_filter.py:49 clip | 61 sub
-    add rf35, rf18, 4 ; add rf16, rf57, rf49                        # loop_filter.py:50 add | 53 add
-    min rf18, rf35, rf9 ; add rf35, rf18, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf18, rf18, 3 ; add rf20, rf23, rf20                        # loop_filter.py:50 f1 | 61 add
-    min rf23, rf35, rf9 ; add rf35, rf18, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf16, rf35, 1 ; sub rf35, rf16, rf15                        # 44 rshr | 53 sub
-    asr rf23, rf23, 3 ; add rf13, rf57, rf14                        # loop_filter.py:50 f2 | 61 add
-    mov.ifnb rf16, 0 ; mov.pushz -, rf37                            # 44 g | 59 select
-    add rf23, rf51, rf16 ; add rf30, rf57, rf23                     # 45 add
-    max rf23, rf23, 0 ; add rf39, rf39, rf3                         # 45 moved0 | 59 store dst
-    min rf23, rf23, rf11 ; sub rf35, rf35, rf51                     # 45 moved0 | 53 sub
-    asr.ifnb rf23, rf26, 3 ; mov.pushz -, rf22                      # 51 near1 | 59 store dst
-    asr.ifnb rf23, rf20, 4 ; sub rf13, rf13, rf43                   # 59 select | 61 sub
-    max rf23, rf30, 0 ; mov tmud, rf23                              # 45 moved1 | 59 store dst
-    min rf23, rf23, rf11 ; mov.pushz -, rf28                        # 45 moved1 | 51 near2
-    add rf13, rf26, rf35 ; sub rf26, rf13, rf51                     # 53 add | 61 sub
-    asr.ifna rf23, rf13, 3 ; mov.ifnb tmuau, rf39                   # 51 near2 | 59 store dst | uniform 0xfffffffe (u16)
-    add rf35, rf41, rf34 ; mov.pushz -, rf37                        # 53 add | 59 select
-    add rf18, rf20, rf26 ; sub rf20, rf41, rf18                     # 61 add | 45 sub
-    asr.ifna rf23, rf18, 4 ; sub rf35, rf35, rf15                   # 59 select | 53 sub
-    max rf20, rf20, 0 ; add rf26, rf41, rf59                        # 45 moved2 | 61 add
-    min rf39, rf20, rf11 ; add rf20, rf39, rf3                      # 45 moved2 | 59 store dst
-    mov.pushz -, rf22 ; sub rf35, rf35, rf57                        # 59 store dst | 53 sub
-    sub rf23, rf26, rf43 ; mov tmud, rf23                           # 61 sub | 59 store dst
-    mov.pushz -, rf28 ; add rf13, rf13, rf35                        # 51 near3 | 53 add
-    asr.ifna rf39, rf13, 3 ; sub rf23, rf23, rf57                   # 51 near3 | 61 sub
-    mov.ifnb tmuau, rf20 ; add rf57, rf55, rf34                     # 59 store dst | 53 add | uniform 0xfffffffe (u16)
-    mov.pushz -, rf37 ; add rf18, rf18, rf23                        # 59 select | 61 add
-    asr.ifna rf39, rf18, 4 ; sub rf16, rf55, rf16                   # 59 select | 45 sub
-    max rf16, rf16, 0 ; sub rf57, rf57, rf19                        # 45 moved3 | 53 sub
-    min rf16, rf16, rf11 ; add rf23, rf55, rf59                     # 45 moved3 | 61 add
-    add rf20, rf20, rf3 ; mov.pushz -, rf22                         # 59 store dst
-    sub rf23, rf57, rf41 ; sub rf44, rf23, rf44                     # 53 sub | 61 sub
-    add rf39, rf49, rf59 ; mov tmud, rf39                           # 61 add | 59 store dst
-    mov.pushz -, rf28 ; add rf13, rf13, rf23                        # 51 near4 | 53 add
-    asr.ifna rf16, rf13, 3 ; sub rf41, rf44, rf41                   # 51 near4 | 61 sub
-    sub rf39, rf39, rf50 ; add rf50, rf34, rf59                     # 61 sub | 61 add
-    tmuwt - ; add rf44, rf49, rf34                                  # 53 add
-    mov.ifnb tmuau, rf20 ; mov.pushz -, rf37                        # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    add rf18, rf18, rf41 ; sub rf39, rf39, rf55                     # 61 add | 61 sub
-    asr.ifna rf16, rf18, 4 ; sub rf17, rf50, rf17                   # 59 select | 61 sub
-    add rf50, rf36, rf59 ; sub rf44, rf44, rf51                     # 61 add | 53 sub
-    add rf17, rf18, rf39 ; sub rf18, rf17, rf49                     # 61 add | 61 sub
-    add rf50, rf58, rf59 ; sub rf15, rf50, rf15                     # 61 add | 61 sub
-    add rf20, rf20, rf3 ; mov.pushz -, rf22                         # 59 store dst
-    sub rf16, rf44, rf55 ; mov tmud, rf16                           # 53 sub | 59 store dst
-    add rf14, rf17, rf18 ; add rf18, rf14, rf59                     # 61 add
-    sub rf19, rf50, rf19 ; sub rf15, rf15, rf34                     # 61 sub
-    mov.pushz -, rf28 ; add rf28, rf20, rf3                         # 51 near5 | 59 store dst
-    add rf13, rf13, rf16 ; mov rf16, rf49                           # 53 sum8 | 51 near5
-    asr.ifna rf16, rf13, 3 ; mov.ifnb tmuau, rf20                   # 51 near5 | 59 store dst | uniform 0xfffffffe (u16)
-    sub rf18, rf18, rf51 ; add rf15, rf14, rf15                     # 61 sub | 61 add
-    sub rf19, rf19, rf36 ; mov.pushz -, rf37                        # 61 sub | 59 select
-    asr.ifna rf16, rf17, 4 ; add rf17, rf28, rf3                    # 59 select | 59 store dst
-    sub rf19, rf18, rf58 ; add rf18, rf15, rf19                     # 61 sub | 61 add
-    mov.pushz -, rf22 ; add rf22, rf17, rf3                         # 59 store dst
-    add rf16, rf18, rf19 ; mov tmud, rf16                           # 61 sum16 | 59 store dst
-    mov.pushz -, rf47 ; add rf47, rf22, rf3                         # 59 store dst
-    mov.ifnb tmuau, rf28 ; sub.pushc -, rf0, rf12                   # 59 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
-    asr tmud, rf14, 4 ; mov rf2, rf12                               # 59 store dst | next trip
-    nop ; mov.ifnb tmuau, rf17                                      # 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf15, 4                                               # 59 store dst
-    nop ; mov.ifnb tmuau, rf22                                      # 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf18, 4                                               # 59 store dst
-    nop ; mov.ifnb tmuau, rf47                                      # 59 store dst | uniform 0xfffffffe (u16)
-    asr tmud, rf16, 4                                               # 59 store dst
-    nop ; add.ifnb tmuau, rf47, rf3                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf0, rf3 ; add rf3, rf2, rf1                       # whether there is a trip more | the item's record
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop
     nop
+    ldtmu.-                                                         # looked up for a trip that there is not
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop

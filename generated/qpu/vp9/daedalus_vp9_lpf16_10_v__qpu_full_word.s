@@ -6,12 +6,12 @@
 # vp9_lpf16_10_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_16X16 and larger, BitDepth 10
-# input hash c6be340a3d7b0b2d
+# input hash d28ea25cded2307b
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
-# 199 instructions a trip, 99.5 an item; 181 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# 189 instructions a trip, 94.5 an item; 187 at least for all it does.
+# 61 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 17 load 18 words, 14 store 14.
 # Record: dst_off, blimit and limit and thresh.
 #
@@ -20,18 +20,62 @@
 #
 # The uniform stream; what the runtime fills in is 0 here.
 .uniform 0x00000000  # how many records
+.uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # address of the first record
 .uniform 0x00000000  # address of dst
+.uniform 0xfffffffa  # vec2
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x00000100
+.uniform 0xfffffffe  # u16
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffe  # u16
+.uniform 0x000000ff
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000010
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x00010000
+.uniform 0xfffffe00
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x000001ff
+.uniform 0x000001ff
+.uniform 0x000003ff
+.uniform 0x000003ff
+.uniform 0x000003ff
+.uniform 0x000003ff
+.uniform 0x00000000  # how many records
+.uniform 0x00000000  # address of the first record
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # how many records
 .uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000000  # address of the first record
-.uniform 0x00000000  # how many threads
+.uniform 0x00000000  # address of dst
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # bytes from a row of dst to the next
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0x00000100
-.uniform 0x000000ff
-.uniform 0x00000010
-.uniform 0xfffffe00
-.uniform 0x000001ff
-.uniform 0x00010000
-.uniform 0x000003ff
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x00000000  # how many threads
+.uniform 0xfffffffe  # u16
 .uniform 0xfffffffa  # vec2
+.uniform 0x000000ff
+.uniform 0xfffffffe  # u16
+.uniform 0xfffffffe  # u16
+.uniform 0x00000000  # bytes from a row of dst to the next
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
@@ -53,238 +97,252 @@
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
 .uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xfffffffe  # u16
-.uniform 0xffffff80  # back to the loop's first word
+.uniform 0xffffff20  # back to the loop's first word
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
-    and rf2, rf3, 7
     shr rf3, rf3, 3
     shl rf0, rf0, 1
-    shl rf2, rf2, 1 ; add rf0, rf0, rf3                             # 37 p7
+    eidx rf1 ; sub rf2, rf1, 1
+    shl rf2, rf2, 3 ; add rf0, rf0, rf3
     shl rf0, rf0, 3
-    setnnmode_uu ; sub rf1, rf1, 1                                  # loop_filter.py:26 limit
-    shl rf1, rf1, 3
-    nop ; ldunifrf.rf3                                              # 37 p7 | uniform value:dst
-    nop ; add rf4, rf3, rf2 ; ldunifrf.rf3                          # 37 p7 | uniform value:dst_stride
-    nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # uniform value:threads
-    shl rf1, rf1, 4
-    nop ; smul24 rf5, rf3, -8                                       # 37 p7
-    nop ; add rf4, rf4, rf5 ; ldunifrf.rf5                          # 37 p7 | loop_filter.py:26 limit | uniform 0x00000100
-    nop ; ldunifrf.rf6                                              # loop_filter.py:25 blimit | uniform 0x000000ff
-    nop ; ldunifrf.rf7                                              # 59 select | uniform 0x00000010
-    nop ; ldunifrf.rf8                                              # loop_filter.py:49 clip | uniform 0xfffffe00
-    nop ; ldunifrf.rf9                                              # loop_filter.py:49 clip | uniform 0x000001ff
-    nop ; ldunifrf.rf10                                             # loop_filter.py:27 thresh | uniform 0x00010000
-    nop ; ldunifrf.rf11                                             # 45 moved0 | uniform 0x000003ff
+    and rf1, rf1, 7
+    shl rf1, rf1, 1                                                 # 37 p7
+    setnnmode_uu ; ldunifrf.rf3                                     # loop_filter.py:26 limit | uniform value:records
+    nop ; add rf3, rf3, rf2 ; ldunifrf.rf2                          # uniform value:records
+    nop ; add rf0, rf2, rf0 ; ldunifrf.rf2                          # 37 p7 | uniform value:dst
+    umin tmuau, rf0, rf3 ; add rf1, rf2, rf1 ; thrsw                # the item's record | 37 p7 | uniform 0xfffffffa (vec2)
+    nop ; ldunifrf.rf8                                              # 37 p7 | uniform value:dst_stride
+    nop ; smul24 rf2, rf8, -8                                       # 37 p7
+    nop ; add rf2, rf1, rf2 ; ldtmu.rf1                             # 37 p7 | the item's record
+    nop ; add rf3, rf2, rf1 ; ldtmu.rf2                             # 37 p7 | the item's record
+    mov tmuau, rf3 ; add rf1, rf3, rf8 ; thrsw                      # 37 p7 | 37 p6 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; add rf1, rf1, rf8                              # 37 p6 | 37 p5 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; add rf1, rf1, rf8                              # 37 p5 | 37 p4 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; add rf1, rf1, rf8 ; thrsw ; ldtmu.rf4          # 37 p4 | 37 p3 | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; add rf1, rf1, rf8                              # 37 p3 | 37 p2 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; add rf1, rf1, rf8                              # 37 p2 | 37 p1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; add rf1, rf1, rf8 ; thrsw ; ldtmu.rf5          # 37 p1 | 37 p0 | 37 p6 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; add rf1, rf1, rf8                              # 37 p0 | 37 q0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf1 ; smul24 rf7, rf4, 7                             # 37 q0 | 55 mul | uniform 0xfffffffe (u16)
+    add rf1, rf5, rf5 ; add rf9, rf1, rf8 ; thrsw ; ldtmu.rf6       # 55 mul | 37 q1 | 37 p5
+    add rf7, rf7, 8 ; mov tmuau, rf9                                # 55 add | 37 q1 | uniform 0xfffffffe (u16)
+    add rf1, rf7, rf1 ; add rf9, rf9, rf8 ; ldunifrf.rf10           # 55 add | 37 q2 | loop_filter.py:26 limit | uniform 0x00000100
+    add rf1, rf1, rf6 ; mov tmuau, rf9 ; thrsw ; ldtmu.rf7          # 55 add | 37 q2 | 37 p4 | uniform 0xfffffffe (u16)
+    add rf10, rf1, rf7 ; v8dot rf11, rf2, rf10 ; ldunifrf.rf1       # 55 add | loop_filter.py:26 limit | uniform value:threads
+    shl rf1, rf1, 4 ; add rf12, rf9, rf8                            # 37 q3
+    mov tmuau, rf12 ; add rf1, rf0, rf1 ; thrsw ; ldtmu.rf8         # 37 q3 | the item's record | 37 p3 | uniform 0xfffffffe (u16)
+    shl rf11, rf11, 2 ; add rf10, rf10, rf8                         # 35 limit | 55 add
+    nop ; smul24 rf15, rf11, rf11 ; ldunifrf.rf11                   # loop_filter.py:42 le | loop_filter.py:25 blimit | uniform 0x000000ff
+    and rf11, rf2, rf11 ; thrsw ; ldtmu.rf9                         # loop_filter.py:25 blimit | 37 p2
+    shl rf26, rf11, 2 ; add rf11, rf10, rf9                         # 35 blimit | 55 add
+    nop ; sub rf10, rf8, rf9 ; ldunifrf.rf31                        # loop_filter.py:42 le | 37 p7 | uniform value:dst_stride
+    add rf29, rf12, rf31 ; smul24 rf17, rf10, rf10 ; thrsw ; ldtmu.rf10 # 37 q4 | loop_filter.py:42 le | 37 p1
+    add rf12, rf11, rf10 ; sub rf11, rf9, rf10 ; ldunifrf.rf30      # 55 add | loop_filter.py:42 le | 59 select | uniform 0x00000010
+    nop ; smul24 rf16, rf11, rf11                                   # loop_filter.py:42 le
+    nop ; thrsw ; ldtmu.rf11                                        # 37 p0
+    sub rf13, rf10, rf11 ; sub rf18, rf9, rf11                      # loop_filter.py:42 le | 40 le
+    add rf12, rf12, rf11 ; smul24 rf14, rf13, rf13                  # 55 add | loop_filter.py:42 le
+    sub rf28, rf8, rf11 ; smul24 rf27, rf18, rf18 ; thrsw ; ldtmu.rf13 # 40 le | 37 q0
+    sub rf18, rf11, rf13 ; sub rf22, rf13, rf11                     # loop_filter.py:42 absdiff
+    max rf18, rf18, rf22                                            # loop_filter.py:42 absdiff
+    nop ; add rf23, rf18, rf18 ; thrsw ; ldtmu.rf18                 # loop_filter.py:42 mul | 37 q1
+    sub rf24, rf10, rf18 ; sub rf19, rf18, rf10                     # loop_filter.py:42 absdiff
+    max rf20, rf24, rf19 ; sub rf19, rf18, rf13                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf25, rf20, 1 ; smul24 rf19, rf19, rf19                     # loop_filter.py:42 shr | loop_filter.py:42 le
+    nop ; thrsw ; ldtmu.rf20                                        # 37 q2
+    nop ; sub rf21, rf20, rf18                                      # loop_filter.py:42 le
+    nop
 loop:
-    tmuwt - ; add rf12, rf2, rf1                                    # the item's record
-    umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop
-    nop
-    nop ; ldtmu.rf13                                                # the item's record
-    nop ; add rf14, rf4, rf13 ; ldtmu.rf13                          # 37 p7 | the item's record
-    mov tmuau, rf14 ; add rf15, rf14, rf3 ; thrsw                   # 37 p7 | 37 p6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; add rf15, rf15, rf3                           # 37 p6 | 37 p5 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; add rf15, rf15, rf3                           # 37 p5 | 37 p4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf15 ; add rf16, rf15, rf3 ; thrsw ; ldtmu.rf15      # 37 p4 | 37 p3 | 37 p7 | uniform 0xfffffffe (u16)
-    mov tmuau, rf16 ; smul24 rf17, rf15, 7                          # 37 p3 | 55 mul | uniform 0xfffffffe (u16)
-    add rf16, rf17, 8 ; add rf17, rf16, rf3                         # 55 add | 37 p2
-    mov tmuau, rf17 ; add rf18, rf17, rf3 ; thrsw ; ldtmu.rf17      # 37 p2 | 37 p1 | 37 p6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf18 ; add rf18, rf18, rf3                           # 37 p1 | 37 p0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf18 ; add rf18, rf18, rf3                           # 37 p0 | 37 q0 | uniform 0xfffffffe (u16)
-    add rf19, rf17, rf17 ; mov tmuau, rf18 ; thrsw ; ldtmu.rf20     # 55 mul | 37 q0 | 37 p5 | uniform 0xfffffffe (u16)
-    add rf16, rf16, rf19 ; add rf18, rf18, rf3                      # 55 add | 37 q1
-    add rf16, rf16, rf20 ; mov tmuau, rf18                          # 55 add | 37 q1 | uniform 0xfffffffe (u16)
-    add rf21, rf18, rf3 ; v8dot rf19, rf13, rf5 ; thrsw ; ldtmu.rf18 # 37 q2 | loop_filter.py:26 limit | 37 p4
-    shl rf19, rf19, 2 ; add rf16, rf16, rf18                        # 35 limit | 55 add
-    mov tmuau, rf21 ; add rf21, rf21, rf3                           # 37 q2 | 37 q3 | uniform 0xfffffffe (u16)
-    mov tmuau, rf21 ; smul24 rf22, rf19, rf19 ; thrsw ; ldtmu.rf19  # 37 q3 | loop_filter.py:42 le | 37 p3 | uniform 0xfffffffe (u16)
-    add rf16, rf16, rf19 ; add rf21, rf21, rf3                      # 55 add | 37 q4
-    mov tmuau, rf21 ; add rf21, rf21, rf3                           # 37 q4 | 37 q5 | uniform 0xfffffffe (u16)
-    and rf24, rf13, rf6 ; add rf25, rf21, rf3 ; thrsw ; ldtmu.rf23  # loop_filter.py:25 blimit | 37 q6 | 37 p2
-    add rf16, rf16, rf23 ; sub rf26, rf19, rf23                     # 55 add | loop_filter.py:42 le
-    shl rf26, rf24, 2 ; smul24 rf24, rf26, rf26                     # 35 blimit | loop_filter.py:42 le
-    mov tmuau, rf21 ; add rf21, rf14, rf3 ; thrsw ; ldtmu.rf14      # 37 q5 | 59 store dst | 37 p1 | uniform 0xfffffffe (u16)
-    add rf16, rf16, rf14 ; sub rf27, rf23, rf14                     # 55 add | loop_filter.py:42 le
-    mov tmuau, rf25 ; smul24 rf27, rf27, rf27                       # 37 q6 | loop_filter.py:42 le | uniform 0xfffffffe (u16)
-    mov rf29, rf17 ; mov rf30, rf20 ; thrsw ; ldtmu.rf28            # 59 select | 37 p0
-    add rf16, rf16, rf28 ; sub rf31, rf14, rf28                     # 55 add | loop_filter.py:42 le
-    sub rf32, rf23, rf28 ; smul24 rf31, rf31, rf31                  # 40 le | loop_filter.py:42 le
-    add tmuau, rf25, rf3 ; smul24 rf32, rf32, rf32 ; thrsw ; ldtmu.rf25 # 37 q7 | 40 le | 37 q0 | uniform 0xfffffffe (u16)
-    add rf16, rf16, rf25 ; sub rf33, rf28, rf25                     # 55 add | loop_filter.py:42 absdiff
-    sub rf34, rf25, rf28 ; sub rf35, rf19, rf28                     # loop_filter.py:42 absdiff | 40 le
-    max rf35, rf33, rf34 ; smul24 rf36, rf35, rf35 ; thrsw ; ldtmu.rf33 # loop_filter.py:42 absdiff | 40 le | 37 q1
-    sub rf35, rf33, rf25 ; add rf37, rf35, rf35                     # loop_filter.py:42 le | loop_filter.py:42 mul
-    sub rf38, rf14, rf33 ; smul24 rf35, rf35, rf35                  # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    sub rf40, rf33, rf14 ; sub rf41, rf18, rf28 ; thrsw ; ldtmu.rf39 # loop_filter.py:42 absdiff | 40 le | 37 q2
-    max rf42, rf38, rf40 ; sub rf40, rf39, rf33                     # loop_filter.py:42 absdiff | loop_filter.py:42 le
-    asr rf42, rf42, 1 ; smul24 rf40, rf40, rf40                     # loop_filter.py:42 shr | loop_filter.py:42 le
-    add rf42, rf37, rf42 ; sub rf43, rf39, rf25 ; thrsw ; ldtmu.rf37 # loop_filter.py:42 add | 40 le | 37 q3
-    sub rf43, rf37, rf39 ; smul24 rf44, rf43, rf43                  # loop_filter.py:42 le | 40 le
-    sub rf45, rf37, rf25 ; smul24 rf43, rf43, rf43                  # 40 le | loop_filter.py:42 le
-    sub rf46, rf20, rf28 ; smul24 rf45, rf45, rf45 ; thrsw ; ldtmu.rf47 # 40 le | 37 q4
-    sub rf48, rf17, rf28 ; smul24 rf41, rf41, rf41                  # 40 le
-    sub rf49, rf15, rf28 ; smul24 rf46, rf46, rf46                  # 40 le
-    sub rf50, rf47, rf25 ; smul24 rf48, rf48, rf48 ; thrsw ; ldtmu.rf51 # 40 le | 37 q5
-    sub rf52, rf51, rf25 ; smul24 rf49, rf49, rf49                  # 40 le
-    add rf53, rf20, rf33 ; smul24 rf50, rf50, rf50                  # 61 add | 40 le
-    sub rf54, rf53, rf15 ; smul24 rf52, rf52, rf52 ; thrsw ; ldtmu.rf53 # 61 sub | 40 le | 37 q6
-    sub rf54, rf53, rf25 ; sub rf55, rf54, rf17                     # 40 le | 61 sub
-    add rf55, rf16, rf55 ; smul24 rf54, rf54, rf54                  # 61 add | 40 le
-    sub.pushc -, rf22, rf31 ; add rf56, rf21, rf3                   # 59 select | 59 store dst
-    sub.norc -, rf22, rf27 ; add rf57, rf18, rf39                   # 59 select | 61 add
-    sub.andnc -, rf22, rf24 ; sub rf57, rf57, rf15                  # 59 select | 61 sub
-    sub.andnc -, rf22, rf35 ; sub rf57, rf57, rf20                  # 59 select | 61 sub
-    sub.andnc -, rf22, rf40 ; add rf57, rf55, rf57                  # 59 select | 61 add
-    sub.andnc -, rf22, rf43 ; mov rf58, rf18                        # 59 select
-    sub.andnc -, rf26, rf42 ; add rf59, rf56, rf3                   # 59 select | 59 store dst
-    sub.andnc -, rf7, rf31 ; add rf60, rf19, rf37                   # 59 select | 61 add
-    nop ; sub.andnc -, rf7, rf32                                    # 59 select
-    sub.andnc -, rf7, rf36 ; sub rf60, rf60, rf15                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf35 ; sub rf60, rf60, rf18                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf44 ; add rf60, rf57, rf60                   # 59 select | 61 add
-    sub.andnc -, rf7, rf45 ; mov rf61, rf19                         # 59 select
-    nop ; sub.andnc -, rf7, rf41                                    # 59 select
-    nop ; sub.andnc -, rf7, rf46                                    # 59 select
-    nop ; sub.andnc -, rf7, rf48                                    # 59 select
-    nop ; sub.andnc -, rf7, rf49                                    # 59 select
-    nop ; sub.andnc -, rf7, rf50                                    # 59 select
-    nop ; sub.andnc -, rf7, rf52                                    # 59 select
-    nop ; sub.andnc -, rf7, rf54                                    # 59 select
-    nop ; ldtmu.rf62                                                # 37 q7
-    nop ; sub rf63, rf62, rf25                                      # 40 le
-    nop ; smul24 rf63, rf63, rf63                                   # 40 le
-    nop ; sub.andnc -, rf7, rf63                                    # 59 select
-    asr.ifa rf29, rf16, 4 ; sub.pushc -, rf7, rf31                  # 59 select | 51 near0
-    vflb rf16 ; sub.norc -, rf7, rf32                               # 59 select | 51 near0
-    nop ; sub.andnc -, rf7, rf36                                    # 51 near0
-    nop ; sub.andnc -, rf7, rf35                                    # 51 near0
-    nop ; sub.andnc -, rf7, rf44                                    # 51 near0
-    asr.ifb rf30, rf55, 4                                           # 59 select
-    asr.ifb rf58, rf57, 4 ; add rf57, rf59, rf3                     # 59 select | 59 store dst
-    asr.ifb rf61, rf60, 4                                           # 59 select
-    sub.andnc -, rf7, rf45 ; smul24 rf55, rf19, 3                   # 51 near0 | 49 mul
-    nop ; sub.pushc -, rf7, rf31                                    # 59 select
-    sub.norc -, rf7, rf32 ; add rf32, rf55, 4                       # 59 select | 49 add
-    vflb rf36 ; sub.andnc -, rf7, rf36                              # 51 near0 | 59 select
-    sub.andnc -, rf7, rf35 ; add rf55, rf23, rf23                   # 59 select | 49 mul
-    sub.andnc -, rf7, rf44 ; add rf32, rf32, rf55                   # 59 select | 49 add
-    max rf38, rf38, rf8 ; sub.andnc -, rf7, rf45                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf41 ; add rf32, rf32, rf14                   # 59 select | 49 add
-    min rf38, rf38, rf9 ; sub.andnc -, rf7, rf46                    # loop_filter.py:49 clip | 59 select
-    sub.andnc -, rf7, rf48 ; add rf32, rf32, rf28                   # 59 select | 49 add
-    sub.andnc -, rf7, rf49 ; add rf32, rf32, rf25                   # 59 select | 49 add
-    sub.andnc -, rf7, rf50 ; mov rf50, rf23                         # 59 select | 51 near0
-    asr.ifb rf50, rf32, 3 ; add rf49, rf23, rf47                    # 51 near0 | 61 add
-    sub.andnc -, rf7, rf52 ; smul24 rf34, rf34, 3                   # 59 select | loop_filter.py:49 mul
-    sub.andnc -, rf7, rf54 ; sub rf49, rf49, rf15                   # 59 select | 61 sub
-    sub.andnc -, rf7, rf63 ; sub rf49, rf49, rf19                   # 59 select | 61 sub
-    vfla rf63 ; sub.pushc -, rf22, rf31                             # 59 select
-    sub.norc -, rf22, rf27 ; add rf27, rf60, rf49                   # 59 select | 61 add
-    asr.ifb rf50, rf27, 4 ; v8dot rf13, rf13, rf10                  # 59 select | loop_filter.py:27 thresh
-    shl rf13, rf13, 2 ; sub.andnc -, rf22, rf24                     # 35 thresh | 59 select
-    sub.andnc -, rf22, rf35 ; smul24 rf13, rf13, rf13               # 59 select | loop_filter.py:43 gt
-    sub.andnc -, rf22, rf40 ; mov rf40, rf23                        # 59 select
-    sub.andnc -, rf22, rf43 ; add rf22, rf57, rf3                   # 59 select | 59 store dst
-    sub.andnc -, rf26, rf42 ; add rf26, rf14, rf33                  # 59 select | 53 add
-    vfla rf31 ; sub.pushc -, rf13, rf31                             # 59 select | loop_filter.py:49 add
-    sub.norc -, rf13, rf35 ; mov.ifb rf40, rf50                     # loop_filter.py:49 add | 59 select
-    add.ifna rf34, rf34, rf38 ; mov.pushz -, rf36                   # loop_filter.py:49 add | 51 near1
-    max rf26, rf34, rf8 ; sub rf34, rf26, rf19                      # loop_filter.py:49 clip | 53 sub
-    min rf26, rf26, rf9 ; sub rf34, rf34, rf23                      # loop_filter.py:49 clip | 53 sub
-    add rf32, rf26, 4 ; add rf34, rf32, rf34                        # loop_filter.py:50 add | 53 add
-    min rf26, rf32, rf9 ; add rf32, rf26, 3                         # loop_filter.py:50 min | loop_filter.py:50 add
-    asr rf26, rf26, 3 ; add rf38, rf14, rf51                        # loop_filter.py:50 f1 | 61 add
-    min rf13, rf32, rf9 ; add rf32, rf26, 1                         # loop_filter.py:50 min | 44 rshr
-    asr rf13, rf13, 3 ; sub rf26, rf25, rf26                        # loop_filter.py:50 f2 | 45 sub
-    asr rf13, rf32, 1 ; add rf32, rf28, rf13                        # 44 rshr | 45 add
-    max rf38, rf32, 0 ; sub rf32, rf38, rf15                        # 45 moved1 | 61 sub
-    min rf38, rf38, rf11 ; mov.ifnb rf13, 0                         # 45 moved1 | 44 g
-    max rf26, rf26, 0 ; mov.pushz -, rf63                           # 45 moved2 | 59 select
-    min rf35, rf26, rf11 ; add rf26, rf14, rf13                     # 45 moved2 | 45 add
-    max rf26, rf26, 0 ; sub rf32, rf32, rf23                        # 45 moved0 | 61 sub
-    min rf26, rf26, rf11 ; add rf27, rf27, rf32                     # 45 moved0 | 61 add
-    asr.ifnb rf26, rf34, 3 ; mov.pushz -, rf31                      # 51 near1 | 59 select
-    asr.ifnb rf26, rf27, 4 ; mov.pushz -, rf36                      # 59 select | 51 near2
-    mov rf50, rf14 ; add rf32, rf22, rf3                            # 59 select | 59 store dst
-    mov.ifnb rf50, rf26 ; mov.pushz -, rf63                         # 59 select
-    add rf13, rf28, rf39 ; sub rf26, rf33, rf13                     # 53 add | 45 sub
-    max rf26, rf26, 0 ; sub rf13, rf13, rf19                        # 45 moved3 | 53 sub
-    min rf26, rf26, rf11 ; sub rf13, rf13, rf14                     # 45 moved3 | 53 sub
-    add rf13, rf34, rf13 ; add rf34, rf28, rf53                     # 53 add | 61 add
-    asr.ifnb rf38, rf13, 3 ; mov.pushz -, rf31                      # 51 near2 | 59 select
-    sub rf34, rf34, rf15 ; mov rf42, rf28                           # 61 sub | 59 select
-    sub rf34, rf34, rf14 ; add rf43, rf32, rf3                      # 61 sub | 59 store dst
-    add rf27, rf27, rf34 ; add rf34, rf25, rf37                     # 61 add | 53 add
-    asr.ifnb rf38, rf27, 4 ; mov.pushz -, rf36                      # 59 select | 51 near3
-    mov.ifnb rf42, rf38 ; mov.pushz -, rf63                         # 59 select
-    sub rf34, rf34, rf19 ; add rf38, rf25, rf62                     # 53 sub | 61 add
-    sub rf15, rf34, rf28 ; sub rf34, rf38, rf15                     # 53 sub | 61 sub
-    add rf13, rf13, rf15 ; sub rf15, rf34, rf28                     # 53 add | 61 sub
-    asr.ifnb rf35, rf13, 3 ; mov.pushz -, rf31                      # 51 near3 | 59 select
-    add rf15, rf27, rf15 ; mov rf27, rf25                           # 61 add | 59 select
-    asr.ifnb rf35, rf15, 4 ; mov.pushz -, rf36                      # 59 select | 51 near4
-    mov.ifnb rf27, rf35 ; mov.pushz -, rf63                         # 59 select
-    add rf35, rf43, rf3 ; add rf28, rf33, rf37                      # 59 store dst | 53 add
-    sub rf28, rf28, rf23 ; add rf34, rf33, rf62                     # 53 sub | 61 add
-    sub rf17, rf28, rf25 ; sub rf28, rf34, rf17                     # 53 sub | 61 sub
-    add rf13, rf13, rf17 ; sub rf17, rf28, rf25                     # 53 add | 61 sub
-    asr.ifnb rf26, rf13, 3 ; mov.pushz -, rf31                      # 51 near4 | 59 select
-    add rf15, rf15, rf17 ; mov rf17, rf33                           # 61 add | 59 select
-    asr.ifnb rf26, rf15, 4 ; mov.pushz -, rf36                      # 59 select | 51 near5
-    mov.ifnb rf17, rf26 ; mov.pushz -, rf63                         # 59 select
-    add rf26, rf35, rf3 ; add rf63, rf39, rf37                      # 59 store dst | 53 add
-    sub rf63, rf63, rf14 ; mov rf36, rf39                           # 53 sub | 51 near5
-    sub rf63, rf63, rf33 ; add rf25, rf39, rf62                     # 53 sub | 61 add
-    add rf13, rf13, rf63 ; sub rf20, rf25, rf20                     # 53 sum8 | 61 sub
-    asr.ifnb rf36, rf13, 3 ; mov.pushz -, rf31                      # 51 near5 | 59 select
-    sub rf20, rf20, rf33 ; mov rf33, rf39                           # 61 sub | 59 select
-    add rf15, rf15, rf20 ; add rf20, rf26, rf3                      # 61 add | 59 store dst
-    asr.ifnb rf36, rf15, 4 ; mov.pushz -, rf16                      # 59 select
-    mov.ifnb rf33, rf36 ; sub.pushc -, rf0, rf2                     # 59 select | 59 store dst
-    tmuwt - ; add rf36, rf37, rf62                                  # the last trip's stores | 61 add
-    mov tmud, rf29 ; sub rf18, rf36, rf18                           # 59 store dst | 61 sub
-    mov.ifna tmuau, rf21 ; sub rf18, rf18, rf39                     # 59 store dst | 61 sub | uniform 0xfffffffe (u16)
-    mov tmud, rf30 ; add rf15, rf15, rf18                           # 59 store dst | 61 add
-    mov.ifna tmuau, rf56 ; mov rf56, rf37                           # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    asr.ifnb rf56, rf15, 4 ; mov tmud, rf58                         # 59 select | 59 store dst
-    mov.ifna tmuau, rf59 ; add rf59, rf20, rf3                      # 59 store dst | uniform 0xfffffffe (u16)
-    mov tmud, rf61 ; add rf61, rf47, rf62                           # 59 store dst | 61 add
-    mov.ifna tmuau, rf57 ; sub rf19, rf61, rf19                     # 59 store dst | 61 sub | uniform 0xfffffffe (u16)
-    mov tmud, rf40 ; sub rf19, rf19, rf37                           # 59 store dst | 61 sub
-    mov.ifna tmuau, rf22 ; add rf15, rf15, rf19                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
-    mov tmud, rf50 ; mov rf50, rf47                                 # 59 store dst | 59 select
-    asr.ifnb rf50, rf15, 4 ; mov.ifna tmuau, rf32                   # 59 select | 59 store dst | uniform 0xfffffffe (u16)
-    mov tmud, rf42 ; add rf42, rf59, rf3                            # 59 store dst
-    mov.ifna tmuau, rf43 ; add rf43, rf51, rf62                     # 59 store dst | 61 add | uniform 0xfffffffe (u16)
-    mov tmud, rf27 ; sub rf23, rf43, rf23                           # 59 store dst | 61 sub
-    mov.ifna tmuau, rf35 ; sub rf23, rf23, rf47                     # 59 store dst | 61 sub | uniform 0xfffffffe (u16)
-    mov tmud, rf17 ; add rf15, rf15, rf23                           # 59 store dst | 61 add
-    tmuwt - ; add rf62, rf53, rf62                                  # 61 add
-    mov.ifna tmuau, rf26 ; sub rf14, rf62, rf14                     # 59 store dst | 61 sub | uniform 0xfffffffe (u16)
-    mov tmud, rf33 ; sub rf14, rf14, rf51                           # 59 store dst | 61 sub
-    mov.ifna tmuau, rf20 ; mov rf20, rf51                           # 59 store dst | 59 select | uniform 0xfffffffe (u16)
-    asr.ifnb rf20, rf15, 4 ; mov tmud, rf56                         # 59 select | 59 store dst
-    mov.ifna tmuau, rf59 ; add rf14, rf15, rf14                     # 59 store dst | 61 sum16 | uniform 0xfffffffe (u16)
-    asr.ifnb rf53, rf14, 4 ; mov tmud, rf50                         # 59 out | 59 store dst
-    mov.ifna tmuau, rf42 ; add rf42, rf42, rf3                      # 59 store dst | uniform 0xfffffffe (u16)
-    mov tmud, rf20 ; sub.pushc -, rf0, rf12                         # 59 store dst | whether there is a trip more
-    mov.ifnb tmuau, rf42 ; mov rf2, rf12                            # 59 store dst | next trip | uniform 0xfffffffe (u16)
-    nop ; mov tmud, rf53                                            # 59 store dst
-    nop ; add.ifnb tmuau, rf42, rf3                                 # 59 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf15, rf14 ; smul24 rf21, rf21, rf21               # 59 select | loop_filter.py:42 le
+    sub.norc -, rf15, rf16 ; add rf23, rf23, rf25                   # 59 select | loop_filter.py:42 add
+    tmuwt - ; smul24 rf25, rf28, rf28 ; ldtmu.rf28                  # 40 le | 37 q3
+    sub.andnc -, rf15, rf17 ; sub rf32, rf28, rf20                  # 59 select | loop_filter.py:42 le
+    sub.andnc -, rf15, rf19 ; smul24 rf32, rf32, rf32               # 59 select | loop_filter.py:42 le
+    sub.andnc -, rf15, rf21 ; mov tmuau, rf29                       # 59 select | 37 q4 | uniform 0xfffffffe (u16)
+    sub.andnc -, rf15, rf32 ; sub rf33, rf20, rf13                  # 59 select | 40 le
+    sub.andnc -, rf26, rf23 ; add rf29, rf29, rf31                  # 59 select | 37 q5
+    sub.andnc -, rf30, rf14 ; smul24 rf33, rf33, rf33               # 59 select | 40 le
+    sub.andnc -, rf30, rf27 ; sub rf34, rf28, rf13                  # 59 select | 40 le
+    mov tmuau, rf29 ; smul24 rf34, rf34, rf34 ; thrsw               # 37 q5 | 40 le | uniform 0xfffffffe (u16)
+    sub rf29, rf7, rf11 ; add rf35, rf29, rf31 ; ldunifrf.rf36      # 40 le | 37 q6 | loop_filter.py:27 thresh | uniform 0x00010000
+    sub rf37, rf6, rf11 ; smul24 rf29, rf29, rf29 ; ldunifrf.rf38   # 40 le | loop_filter.py:49 clip | uniform 0xfffffe00
+    sub.andnc -, rf30, rf25 ; mov tmuau, rf35                       # 59 select | 37 q6 | uniform 0xfffffffe (u16)
+    sub.andnc -, rf30, rf19 ; smul24 rf37, rf37, rf37               # 59 select | 40 le
+    sub rf39, rf5, rf11 ; sub rf40, rf4, rf11 ; thrsw ; ldtmu.rf41  # 40 le | 37 q4
+    add tmuau, rf35, rf31 ; smul24 rf31, rf39, rf39                 # 37 q7 | 40 le | uniform 0xfffffffe (u16)
+    sub rf35, rf41, rf13 ; smul24 rf40, rf40, rf40 ; ldunifrf.rf39  # 40 le | loop_filter.py:49 clip | uniform 0x000001ff
+    sub.andnc -, rf30, rf33 ; smul24 rf35, rf35, rf35               # 59 select | 40 le
+    sub.andnc -, rf30, rf34 ; add rf42, rf6, rf18                   # 59 select | 61 add
+    sub rf43, rf42, rf4 ; add rf44, rf7, rf20 ; thrsw ; ldtmu.rf42  # 61 sub | 61 add | 37 q5
+    sub rf45, rf42, rf13 ; add rf12, rf12, rf13 ; ldunifrf.rf46     # 40 le | 55 add | loop_filter.py:49 clip | uniform 0x000001ff
+    sub rf45, rf43, rf5 ; smul24 rf43, rf45, rf45 ; ldunifrf.rf47   # 61 sub | 40 le | 45 moved0 | uniform 0x000003ff
+    sub.andnc -, rf30, rf29 ; sub rf44, rf44, rf4                   # 59 select | 61 sub
+    sub.andnc -, rf30, rf37 ; add rf48, rf8, rf28                   # 59 select | 61 add
+    add rf45, rf12, rf45 ; sub rf49, rf44, rf6 ; thrsw ; ldtmu.rf44 # 61 add | 61 sub | 37 q6
+    sub rf48, rf44, rf13 ; sub rf50, rf48, rf4 ; ldunifrf.rf51      # 40 le | 61 sub | 45 moved0 | uniform 0x000003ff
+    add rf49, rf45, rf49 ; smul24 rf48, rf48, rf48 ; ldunifrf.rf52  # 61 add | 40 le | 45 moved0 | uniform 0x000003ff
+    sub.andnc -, rf30, rf31 ; sub rf50, rf50, rf7                   # 59 select | 61 sub
+    sub.andnc -, rf30, rf40 ; mov rf53, rf5                         # 59 select
+    sub.andnc -, rf30, rf35 ; mov rf54, rf6                         # 59 select
+    mov rf56, rf7 ; add rf55, rf49, rf50 ; ldtmu.rf50               # 59 select | 61 add | 37 q7
+    sub.andnc -, rf30, rf43 ; sub rf57, rf50, rf13                  # 59 select | 40 le
+    sub.andnc -, rf30, rf48 ; smul24 rf57, rf57, rf57               # 59 select | 40 le
+    sub.andnc -, rf30, rf57 ; mov rf58, rf8                         # 59 select
+    vfla rf59 ; sub.pushc -, rf30, rf14                             # 59 select | 51 near0
+    asr.ifb rf53, rf12, 4 ; add rf12, rf9, rf9                      # 59 select | 49 mul
+    asr.ifb rf54, rf45, 4 ; mov rf45, rf9                           # 59 select | 51 near0
+    asr.ifb rf56, rf49, 4 ; add rf49, rf9, rf41                     # 59 select | 61 add
+    asr.ifb rf58, rf55, 4 ; sub rf49, rf49, rf4                     # 59 select | 61 sub
+    sub.norc -, rf30, rf27 ; smul24 rf60, rf8, 3                    # 51 near0 | 49 mul
+    sub.andnc -, rf30, rf25 ; add rf60, rf60, 4                     # 51 near0 | 49 add
+    sub.andnc -, rf30, rf19 ; add rf12, rf60, rf12                  # 51 near0 | 49 add
+    sub.andnc -, rf30, rf33 ; add rf12, rf12, rf10                  # 51 near0 | 49 add
+    max rf24, rf24, rf38 ; sub.andnc -, rf30, rf34                  # loop_filter.py:49 clip | 51 near0
+    vfla rf60 ; sub.pushc -, rf30, rf14                             # 51 near0 | 59 select
+    sub.norc -, rf30, rf27 ; add rf12, rf12, rf11                   # 59 select | 49 add
+    min rf24, rf24, rf39 ; sub.andnc -, rf30, rf25                  # loop_filter.py:49 clip | 59 select
+    sub.andnc -, rf30, rf19 ; add rf12, rf12, rf13                  # 59 select | 49 add
+    asr.ifb rf45, rf12, 3 ; v8dot rf2, rf2, rf36                    # 51 near0 | loop_filter.py:27 thresh
+    shl rf2, rf2, 2 ; sub.andnc -, rf30, rf33                       # 35 thresh | 59 select
+    sub.andnc -, rf30, rf34 ; sub rf34, rf49, rf8                   # 59 select | 61 sub
+    sub.andnc -, rf30, rf29 ; add rf29, rf55, rf34                  # 59 select | 61 add
+    sub.andnc -, rf30, rf37 ; smul24 rf2, rf2, rf2                  # 59 select | loop_filter.py:43 gt
+    sub.andnc -, rf30, rf31 ; smul24 rf22, rf22, 3                  # 59 select | loop_filter.py:49 mul
+    sub.andnc -, rf30, rf40 ; add rf40, rf10, rf18                  # 59 select | 53 add
+    sub.andnc -, rf30, rf35 ; mov rf35, rf9                         # 59 select
+    sub.andnc -, rf30, rf43 ; sub rf40, rf40, rf8                   # 59 select | 53 sub
+    sub.andnc -, rf30, rf48 ; add rf48, rf10, rf42                  # 59 select | 61 add
+    sub.andnc -, rf30, rf57 ; sub rf40, rf40, rf9                   # 59 select | 53 sub
+    asr.ifa rf45, rf29, 4 ; sub.pushc -, rf15, rf14                 # 59 select
+    vflb rf16 ; sub.norc -, rf15, rf16                              # 59 select
+    sub.andnc -, rf15, rf17 ; sub rf17, rf48, rf4                   # 59 select | 61 sub
+    sub.andnc -, rf15, rf19 ; add rf12, rf12, rf40                  # 59 select | 53 add
+    sub.andnc -, rf15, rf21 ; sub rf17, rf17, rf9                   # 59 select | 61 sub
+    sub.andnc -, rf15, rf32 ; add rf15, rf11, rf20                  # 59 select | 53 add
+    sub.andnc -, rf26, rf23 ; add rf17, rf29, rf17                  # 59 select | 61 add
+    vfla rf14 ; sub.pushc -, rf2, rf14                              # 59 select | loop_filter.py:49 add
+    sub.norc -, rf2, rf19 ; mov.ifb rf35, rf45                      # loop_filter.py:49 add | 59 select
+    add.ifna rf22, rf22, rf24 ; mov.pushz -, rf60                   # loop_filter.py:49 add | 51 near1
+    max rf15, rf22, rf38 ; sub rf22, rf15, rf8 ; ldunifrf.rf38      # loop_filter.py:49 clip | 53 sub | 45 moved0 | uniform 0x000003ff
+    min rf15, rf15, rf39 ; add rf24, rf11, rf44 ; ldunifrf.rf2      # loop_filter.py:49 clip | 61 add | uniform value:items
+    add rf19, rf15, 4 ; mov rf45, rf10                              # loop_filter.py:50 add | 59 select
+    min rf15, rf19, rf39 ; add rf19, rf15, 3                        # loop_filter.py:50 min | loop_filter.py:50 add
+    asr rf15, rf15, 3 ; sub rf22, rf22, rf10                        # loop_filter.py:50 f1 | 53 sub
+    min rf46, rf19, rf46 ; add rf19, rf15, 1                        # loop_filter.py:50 min | 44 rshr
+    asr rf19, rf19, 1 ; sub rf24, rf24, rf4                         # 44 rshr | 61 sub
+    asr rf22, rf46, 3 ; add rf46, rf12, rf22                        # loop_filter.py:50 f2 | 53 add
+    mov.ifnb rf19, 0 ; mov.pushz -, rf16                            # 44 g | 59 select
+    add rf22, rf10, rf19 ; add rf39, rf11, rf22 ; ldunifrf.rf23     # 45 add | uniform value:records
+    max rf22, rf22, 0 ; sub rf24, rf24, rf10                        # 45 moved0 | 61 sub
+    min rf22, rf22, rf47 ; add rf47, rf13, rf28 ; ldunifrf.rf26     # 45 moved0 | 53 add | 37 p7 | uniform value:dst_stride
+    asr.ifnb rf22, rf12, 3 ; mov.pushz -, rf14                      # 51 near1 | 59 select
+    asr.ifnb rf22, rf17, 4 ; mov.pushz -, rf60                      # 59 select | 51 near2
+    max rf22, rf39, 0 ; mov.ifnb rf45, rf22                         # 45 moved1 | 59 select
+    min rf22, rf22, rf51 ; mov.pushz -, rf16                        # 45 moved1 | 59 select
+    asr.ifnb rf22, rf46, 3 ; sub rf15, rf13, rf15                   # 51 near2 | 45 sub
+    max rf17, rf15, 0 ; add rf15, rf17, rf24                        # 45 moved2 | 61 add
+    asr.ifna rf22, rf15, 4 ; sub rf47, rf47, rf8                    # 59 select | 53 sub
+    min rf17, rf17, rf52 ; add rf52, rf13, rf50 ; ldunifrf.rf24     # 45 moved2 | 61 add | uniform value:items
+    mov.pushz -, rf14 ; mov rf51, rf11                              # 59 select
+    sub rf4, rf47, rf11 ; sub rf47, rf52, rf4 ; ldunifrf.rf52       # 53 sub | 61 sub | 37 p7 | uniform value:dst_stride
+    mov.pushz -, rf60 ; mov.ifna rf51, rf22                         # 51 near3 | 59 select
+    add rf4, rf46, rf4 ; sub rf11, rf47, rf11 ; ldunifrf.rf46       # 53 add | 61 sub | uniform value:records
+    asr.ifna rf17, rf4, 3 ; add rf47, rf18, rf28                    # 51 near3 | 53 add
+    mov.pushz -, rf16 ; sub rf19, rf18, rf19                        # 59 select | 45 sub
+    max rf15, rf19, 0 ; add rf11, rf15, rf11                        # 45 moved3 | 61 add
+    asr.ifna rf17, rf11, 4 ; sub rf47, rf47, rf9                    # 59 select | 53 sub
+    min rf15, rf15, rf38 ; add rf38, rf18, rf50 ; ldunifrf.rf19     # 45 moved3 | 61 add | 37 p7 | uniform value:dst
+    mov.pushz -, rf14 ; mov rf22, rf13                              # 59 select
+    sub rf5, rf47, rf13 ; sub rf38, rf38, rf5 ; ldunifrf.rf47       # 53 sub | 61 sub | 37 p7 | uniform value:dst_stride
+    mov.pushz -, rf60 ; mov.ifna rf22, rf17                         # 51 near4 | 59 select
+    add rf4, rf4, rf5 ; sub rf5, rf38, rf13 ; ldunifrf.rf13         # 53 add | 61 sub | 37 p7 | uniform value:dst_stride
+    asr.ifna rf15, rf4, 3 ; add rf38, rf20, rf28                    # 51 near4 | 53 add
+    mov.pushz -, rf16 ; add rf5, rf11, rf5                          # 59 select | 61 add
+    asr.ifna rf15, rf5, 4 ; sub rf38, rf38, rf10                    # 59 select | 53 sub
+    add rf11, rf20, rf50 ; mov.pushz -, rf14                        # 61 add | 59 select
+    mov rf39, rf18 ; sub rf38, rf38, rf18 ; ldunifrf.rf17           # 59 select | 53 sub | 37 p7 | uniform value:dst_stride
+    sub rf6, rf11, rf6 ; mov.pushz -, rf60                          # 61 sub | 51 near5
+    mov.ifnb rf39, rf15 ; add rf4, rf4, rf38                        # 59 select | 53 sum8
+    mov rf15, rf20 ; sub rf6, rf6, rf18 ; ldunifrf.rf18             # 51 near5 | 61 sub | 37 p7 | uniform value:dst_stride
+    asr.ifna rf15, rf4, 3 ; mov.pushz -, rf16                       # 51 near5 | 59 select
+    sub rf2, rf2, 1 ; add rf6, rf5, rf6                             # 61 add
+    shl rf2, rf2, 3 ; mov.pushz -, rf14                             # 59 select
+    asr.ifnb rf15, rf6, 4 ; mov rf14, rf20                          # 59 select
+    eidx rf59 ; mov.pushz -, rf59                                   # 59 select
+    and rf2, rf59, 7 ; add rf23, rf23, rf2
+    shl rf2, rf2, 1 ; mov.ifnb rf14, rf15                           # 37 p7 | 59 select
+    add rf3, rf3, rf26 ; sub.pushc -, rf23, rf0                     # 59 store dst
+    tmuwt - ; add rf15, rf3, rf26 ; ldunifrf.rf59                   # the last trip's stores | 59 store dst | 37 p7 | uniform value:dst_stride
+    mov tmud, rf53 ; add rf53, rf15, rf26 ; ldunifrf.rf16           # 59 store dst | loop_filter.py:26 limit | uniform 0x00000100
+    mov.ifna tmuau, rf3 ; add rf3, rf53, rf26                       # 59 store dst | uniform 0xfffffffe (u16)
+    mov tmud, rf54 ; sub rf24, rf24, 1                              # 59 store dst
+    shl rf15, rf24, 3 ; mov.ifna tmuau, rf15                        # 59 store dst | uniform 0xfffffffe (u16)
+    mov tmud, rf56 ; mov rf0, rf1 ; ldunifrf.rf56                   # 59 store dst | next trip | uniform value:threads
+    mov.ifna tmuau, rf53 ; add rf15, rf46, rf15                     # 59 store dst | uniform 0xfffffffe (u16)
+    umin tmuau, rf0, rf15 ; add rf15, rf3, rf52 ; thrsw             # the item's record | 59 store dst | uniform 0xfffffffa (vec2)
+    add rf2, rf19, rf2 ; smul24 rf19, rf47, -8                      # 37 p7
+    add rf2, rf2, rf19 ; add rf13, rf15, rf13 ; ldunifrf.rf19       # 37 p7 | 59 store dst | loop_filter.py:25 blimit | uniform 0x000000ff
+    mov tmud, rf58 ; add rf58, rf13, rf17 ; ldtmu.rf17              # 59 store dst | the item's record
+    mov.ifna tmuau, rf3 ; add rf3, rf2, rf17                        # 59 store dst | 37 p7 | uniform 0xfffffffe (u16)
+    mov tmud, rf35 ; add rf35, rf3, rf47 ; ldtmu.rf2                # 59 store dst | 37 p6 | the item's record
+    mov.ifna tmuau, rf15 ; add rf15, rf35, rf47                     # 59 store dst | 37 p5 | uniform 0xfffffffe (u16)
+    mov tmud, rf45 ; add rf18, rf58, rf18 ; ldunifrf.rf31           # 59 store dst | 37 p7 | uniform value:dst_stride
+    mov.ifna tmuau, rf13 ; add rf13, rf15, rf47                     # 59 store dst | 37 p4 | uniform 0xfffffffe (u16)
+    mov tmuau, rf3 ; add rf45, rf28, rf50 ; thrsw                   # 37 p7 | 61 add | uniform 0xfffffffe (u16)
+    mov tmuau, rf35 ; add rf35, rf18, rf59                          # 37 p6 | 59 store dst | uniform 0xfffffffe (u16)
+    tmuwt - ; sub rf7, rf45, rf7                                    # 61 sub
+    mov tmuau, rf15 ; add rf15, rf13, rf47 ; thrsw ; ldtmu.rf4      # 37 p5 | 37 p3 | 37 p7 | uniform 0xfffffffe (u16)
+    shl rf56, rf56, 4 ; mov tmuau, rf13                             # 37 p4 | uniform 0xfffffffe (u16)
+    mov tmuau, rf15 ; sub rf7, rf7, rf20                            # 37 p3 | 61 sub | uniform 0xfffffffe (u16)
+    mov tmud, rf51 ; add rf51, rf41, rf50 ; ldtmu.rf5               # 59 store dst | 61 add | 37 p6
+    mov.ifna tmuau, rf58 ; add rf58, rf35, rf59 ; thrsw             # 59 store dst | uniform 0xfffffffe (u16)
+    add rf7, rf15, rf47 ; add rf15, rf6, rf7                        # 37 p2 | 61 add
+    mov rf51, rf28 ; sub rf8, rf51, rf8                             # 59 select | 61 sub
+    asr.ifnb rf51, rf15, 4 ; mov tmud, rf22                         # 59 select | 59 store dst
+    mov.ifna tmuau, rf18 ; sub rf8, rf8, rf28 ; thrsw               # 59 store dst | 61 sub | uniform 0xfffffffe (u16)
+    mov tmuau, rf7 ; add rf18, rf42, rf50 ; ldtmu.rf6               # 37 p2 | 61 add | 37 p5 | uniform 0xfffffffe (u16)
+    add rf28, rf7, rf47 ; add rf22, rf58, rf59                      # 37 p1 | 59 store dst
+    mov tmud, rf39 ; add rf15, rf15, rf8 ; ldtmu.rf7                # 59 store dst | 61 add | 37 p4
+    mov.ifna tmuau, rf35 ; mov rf35, rf41 ; thrsw                   # 59 store dst | 59 select | uniform 0xfffffffe (u16)
+    asr.ifnb rf35, rf15, 4 ; mov tmuau, rf28                        # 59 select | 37 p1 | uniform 0xfffffffe (u16)
+    sub rf9, rf18, rf9 ; add rf18, rf28, rf47                       # 61 sub | 37 p0
+    sub rf9, rf9, rf41 ; add rf41, rf44, rf50 ; thrsw ; ldtmu.rf8   # 61 sub | 61 add | 37 p3
+    mov tmuau, rf18 ; add rf50, rf22, rf59                          # 37 p0 | 59 store dst | uniform 0xfffffffe (u16)
+    add rf10, rf15, rf9 ; sub rf15, rf41, rf10                      # 61 add | 61 sub
+    mov tmud, rf14 ; mov rf14, rf42 ; ldtmu.rf9                     # 59 store dst | 59 select | 37 p2
+    asr.ifnb rf14, rf10, 4 ; mov.ifna tmuau, rf58                   # 59 select | 59 store dst | uniform 0xfffffffe (u16)
+    add rf15, rf18, rf47 ; sub rf18, rf15, rf42 ; thrsw             # 37 q0 | 61 sub
+    mov tmuau, rf15 ; add rf42, rf50, rf59                          # 37 q0 | 59 store dst | uniform 0xfffffffe (u16)
+    add rf58, rf15, rf47 ; smul24 rf15, rf4, 7                      # 37 q1 | 55 mul
+    mov tmud, rf51 ; add rf18, rf10, rf18 ; ldtmu.rf10              # 59 store dst | 61 sum16 | 37 p1
+    asr.ifnb rf44, rf18, 4 ; mov.ifna tmuau, rf22                   # 59 out | 59 store dst | uniform 0xfffffffe (u16)
+    add rf18, rf5, rf5 ; mov tmuau, rf58 ; thrsw                    # 55 mul | 37 q1 | uniform 0xfffffffe (u16)
+    add rf15, rf15, 8 ; add rf58, rf58, rf47                        # 55 add | 37 q2
+    tmuwt - ; add rf15, rf15, rf18                                  # 55 add
+    mov tmud, rf35 ; add rf15, rf15, rf6 ; ldtmu.rf11               # 59 store dst | 55 add | 37 p0
+    mov.ifna tmuau, rf50 ; add rf15, rf15, rf7 ; thrsw              # 59 store dst | 55 add | uniform 0xfffffffe (u16)
+    mov tmuau, rf58 ; add rf15, rf15, rf8                           # 37 q2 | 55 add | uniform 0xfffffffe (u16)
+    add rf15, rf15, rf9 ; v8dot rf16, rf2, rf16                     # 55 add | loop_filter.py:26 limit
+    shl rf16, rf16, 2 ; mov tmud, rf14                              # 35 limit | 59 store dst
+    mov.ifna tmuau, rf42 ; add rf15, rf15, rf10 ; thrsw             # 59 store dst | 55 add | uniform 0xfffffffe (u16)
+    add rf58, rf58, rf47 ; sub rf47, rf10, rf11 ; ldtmu.rf13        # 37 q3 | loop_filter.py:42 le | 37 q0
+    sub rf14, rf11, rf13 ; sub rf22, rf13, rf11                     # loop_filter.py:42 absdiff
+    max rf35, rf14, rf22 ; sub rf50, rf9, rf10 ; thrsw ; ldtmu.rf18 # loop_filter.py:42 absdiff | loop_filter.py:42 le | 37 q1
+    sub rf24, rf10, rf18 ; sub rf14, rf18, rf10                     # loop_filter.py:42 absdiff
+    max rf14, rf24, rf14 ; sub rf51, rf8, rf9                       # loop_filter.py:42 absdiff | loop_filter.py:42 le
+    asr rf25, rf14, 1 ; mov tmud, rf44                              # loop_filter.py:42 shr | 59 store dst
+    sub.pushc -, rf23, rf1 ; sub rf44, rf18, rf13                   # whether there is a trip more | loop_filter.py:42 le
+    and rf19, rf2, rf19 ; sub rf41, rf9, rf11 ; ldtmu.rf20          # loop_filter.py:25 blimit | 40 le | 37 q2
+    shl rf26, rf19, 2 ; add.ifnb tmuau, rf42, rf59                  # 35 blimit | 59 store dst | uniform 0xfffffffe (u16)
+    add rf1, rf0, rf56 ; mov tmuau, rf58 ; thrsw                    # the item's record | 37 q3 | uniform 0xfffffffe (u16)
+    add rf12, rf15, rf11 ; smul24 rf14, rf47, rf47                  # 55 add | loop_filter.py:42 le
+    sub rf21, rf20, rf18 ; smul24 rf15, rf16, rf16                  # loop_filter.py:42 le
+    add rf23, rf35, rf35 ; smul24 rf16, rf50, rf50                  # loop_filter.py:42 mul | loop_filter.py:42 le
     bu.anyna loop, r:unif                                           # next trip
-    nop
-    nop
-    nop
+    sub rf28, rf8, rf11 ; smul24 rf17, rf51, rf51                   # 40 le | loop_filter.py:42 le
+    add rf29, rf58, rf31 ; smul24 rf19, rf44, rf44                  # 37 q4 | loop_filter.py:42 le
+    nop ; smul24 rf27, rf41, rf41                                   # 40 le
+    ldtmu.-                                                         # looked up for a trip that there is not
     thrsw
     thrsw
     nop
