@@ -2,6 +2,7 @@
 """`daedalus stream`: real streams through our functions, frame by frame."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ from daedalus.generator.verify.crosscheck import program
     help=f"With --substrate qpu: Vulkan devices, as for check.  [default: {','.join(DEFAULT)}]",
 )
 @click.option("--frames", type=click.IntRange(min=1), help="Decode the first so many only.")
+@click.option(
+    "--faults",
+    type=click.Choice([*stream.TARGETS, "all"]),
+    default="all",
+    show_default=True,
+    help="In which target's program faults are injected.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
     file: Path | None,
@@ -44,6 +52,7 @@ def command(
     substrate: str,
     device: str | None,
     frames: int | None,
+    faults: str,
     as_json: bool,
 ) -> None:
     """Decodes streams with our functions in FFmpeg's decoders and dav1d; compares every frame.
@@ -74,7 +83,9 @@ def command(
     targets = list(stream.TARGETS) if target is None or target == "all" else [target]
     made = 1 if file is not None else len(clips.decoders()) * len(targets)
     with progress(made, quiet=as_json) as shown:
-        report = _run(file, targets, frames, shown)
+        report = _run(
+            file, targets, frames, stream.TARGETS if faults == "all" else (faults,), shown
+        )
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []
     if as_json:
@@ -89,14 +100,19 @@ def command(
     fail(report.failures)
 
 
-def _run(file: Path | None, targets: list[str], frames: int | None, shown: Shown) -> stream.Report:
+def _run(
+    file: Path | None, targets: list[str], frames: int | None, faults_in: Sequence[str],
+    shown: Shown,
+) -> stream.Report:  # fmt: skip
     if file is not None:
         decoder, clip = clips.import_clip(file)
-        return stream.check(decoder, [clip], targets, limit=frames, need_all=False)
+        return stream.check(
+            decoder, [clip], targets, limit=frames, need_all=False, faults_in=faults_in
+        )
     report = stream.Report()
     for decoder in clips.decoders():
         made = [clips.make_clip(decoder, c) for c in decoder.clips]
-        report.add(stream.check(decoder, made, targets, limit=frames))
+        report.add(stream.check(decoder, made, targets, limit=frames, faults_in=faults_in))
         shown.advance(len(targets))
     return report
 
