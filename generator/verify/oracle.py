@@ -15,6 +15,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -35,14 +36,16 @@ from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
 from daedalus.generator.compile.decoder_calls import Called, called, given_params
 from daedalus.generator.compile.decoder_wrappers import wrapped
+from daedalus.generator.compile.kernels import chosen as entries_of
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.signatures import VALUE
 from daedalus.generator.host import native
-from daedalus.generator.verify import oracle_glue
+from daedalus.generator.verify import oracle_glue, part
 from daedalus.generator.verify.oracle_files import Array, decode, encode, stored_type
 
 PLAIN = "plain"  # the oracle that is no decoder, but implementations of our own
 COMPARED = "compared"  # begins the names of programs of codecs/compared.toml
+PART = "oracle-part"  # below build/: the code of the kernels that were asked for
 OURS = "ours"  # the mode that runs the decoder entries
 _MAIN = "main.c"
 _FEW = 300  # items that show most faults
@@ -222,6 +225,11 @@ def not_compared() -> list[str]:
 
 def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
     """Compares the wanted kernels (none named: all that an oracle knows) on `count` items each."""
+    with native.alone(part.lock(PART)) if wanted else nullcontext():
+        return _compared(wanted, count, seed)
+
+
+def _compared(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
     by_name = {name: k for k in (e.kernel for e in load()) for name in (k.id, *k.aliases)}
     known = list(dict.fromkeys(e.kernel for p in programs() for e in p.entries))
     ids = {by_name[w].id if w in by_name else w for w in wanted}
@@ -231,13 +239,15 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
             f"no function to compare with for: {', '.join(sorted(unknown))}",
             f"the oracles know: {', '.join(known)}",
         )
+    own = tuple(sorted(by_name[i].id for i in ids))
+    generated = part.generate(entries_of(own), PART) if own else None
     comparisons: list[Comparison] = []
     for program in programs():
         chosen = [e for e in program.entries if not wanted or by_name[e.kernel].id in ids]
         if not chosen:
             continue
         program = program.only(chosen)
-        built = [(arch, build(program, arch)) for arch in _architectures()]
+        built = [(arch, build(program, arch, generated=generated)) for arch in _architectures()]
         tried: set[str] = set()  # of our functions
         for entry in chosen:
             kernel = by_name[entry.kernel]
@@ -257,12 +267,12 @@ def compare(wanted: tuple[str, ...], count: int, seed: int) -> list[Comparison]:
                     if absent:
                         continue
                     found = _compare(program, entry, kernel, mode, arch, path, items, expected)
-                    own = spoilt(entry) if mode == OURS and arch == built[-1][0] else []
-                    if not tried & set(own):
-                        tried |= set(own)
+                    faulty = spoilt(entry) if mode == OURS and arch == built[-1][0] else []
+                    if not tried & set(faulty):
+                        tried |= set(faulty)
                         faults = {
                             f: sees(program, entry, kernel, arch, path, items, expected, f)
-                            for f in own
+                            for f in faulty
                         }
                         found = replace(found, faults=faults)
                     comparisons.append(found)
@@ -301,16 +311,21 @@ def _architectures() -> tuple[str, ...]:
 
 def build(
     program: Program, arch: str, *, path: Path | None = None, sources: Sequence[Path] = (),
-    includes: Sequence[Path] = (), flags: Sequence[str] = (),
+    includes: Sequence[Path] = (), flags: Sequence[str] = (), generated: Path | None = None,
 ) -> Path:  # fmt: skip
-    """The C program, with the oracle's archives and the library as `gen` left it.
+    """The C program, with the oracle's archives and the library as `gen` left it, or with that of
+    the code `generated` for some kernels alone (part.py, for PART).
 
     With `sources` another one of the same functions: these take the place of main.c.
     """
     debian = native.debian_arch(arch)
     system: list[Path] = []
-    options = ("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)  # an error is to be found, not refused
-    libraries = [native.build_library(arch, options=options) / "libdaedalus.a"]
+    # An error is to be found, not refused.
+    options: tuple[str, ...] = ("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
+    folder = ""
+    if generated is not None:
+        options, folder = (*options, *part.options(generated)), f"{PART}/{arch}"
+    libraries = [native.build_library(arch, options=options, folder=folder) / "libdaedalus.a"]
     made: list[Path] = []
     linked = program.links or (program.decoder.name if program.decoder is not None else "")
     if linked:
@@ -324,7 +339,11 @@ def build(
         path or _made(program, debian) / program.oracle,
         [_folder() / s for s in program.sources if not (sources and s == _MAIN)]
         + [*made, *sources],
-        includes=[*includes, _folder(), *native.library_includes()],
+        includes=[
+            *includes,
+            _folder(),
+            *native.library_includes(generated and generated / "include"),
+        ],
         system_includes=system,
         libraries=libraries,
         flags=flags,

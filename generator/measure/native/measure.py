@@ -18,7 +18,7 @@ from daedalus.generator.measure.native import items
 from daedalus.generator.measure.native.cases import CASES
 from daedalus.generator.measure.native.items import Case
 from daedalus.generator.options import Options, options_of, variant_name
-from daedalus.generator.verify import oracle
+from daedalus.generator.verify import oracle, part
 
 COMPILERS = ("gcc", native.CLANG)
 # What is compiled how: the target of the variants, and flags beside -O3 and the processor's.
@@ -74,21 +74,29 @@ def measure(text: str, rounds: int, count: int) -> list[Row]:
         for compiler in COMPILERS
         for kind in BUILDS
     }
-    rows = []
-    for case, entry in found:
-        say(f"{case.kernel}: drawing items")
-        job = build_dir() / "native_bench" / f"{case.kernel}.job"
-        theirs = _theirs(case)
-        drawn = items.draw(entry.kernel, case, count)
-        job.write_bytes(items.job(entry.kernel, drawn, theirs))
-        program = _program(case.theirs or oracle.PLAIN, theirs)
-        say(f"{case.kernel}: measuring")
-        contenders = list(_ours(case, entry, libraries))
-        if theirs:
-            contenders += [f"{mode}={mode}:{theirs.name}" for mode in ("c", "asm")]
-        said = run_program([program, job, str(rounds), *contenders], what="the native bench")
-        rows.append(_row(case, variant_name(entry.kernel.id, _vector(case, entry)), said))
-    return rows
+    with native.alone(part.lock(oracle.PART)):
+        own = list({e.kernel.id: e for _, e in found}.values())
+        generated = part.generate(own, oracle.PART)
+        return [_measured(c, e, libraries, rounds, count, generated) for c, e in found]
+
+
+def _measured(
+    case: Case, entry: Entry, libraries: dict[tuple[str, str], Path], rounds: int, count: int,
+    generated: Path,
+) -> Row:  # fmt: skip
+    """What a case takes by ours in each library, and by theirs."""
+    say(f"{case.kernel}: drawing items")
+    job = build_dir() / "native_bench" / f"{case.kernel}.job"
+    theirs = _theirs(case)
+    drawn = items.draw(entry.kernel, case, count)
+    job.write_bytes(items.job(entry.kernel, drawn, theirs))
+    program = _program(case.theirs or oracle.PLAIN, theirs, generated)
+    say(f"{case.kernel}: measuring")
+    contenders = list(_ours(case, entry, libraries))
+    if theirs:
+        contenders += [f"{mode}={mode}:{theirs.name}" for mode in ("c", "asm")]
+    said = run_program([program, job, str(rounds), *contenders], what="the native bench")
+    return _row(case, variant_name(entry.kernel.id, _vector(case, entry)), said)
 
 
 def mean_gain(rows: Sequence[Row], slow: str, fast: str) -> float | None:
@@ -171,8 +179,8 @@ def _theirs(case: Case) -> oracle.Entry | None:
     return None
 
 
-def _program(name: str, theirs: oracle.Entry | None) -> Path:
-    """The C program, with one function of an oracle."""
+def _program(name: str, theirs: oracle.Entry | None, generated: Path) -> Path:
+    """The C program, with one function of an oracle, and of ours the generated ones."""
     (wanted,) = (p for p in oracle.programs() if p.oracle == name)
     if theirs is not None:
         wanted = wanted.only([theirs])
@@ -181,7 +189,7 @@ def _program(name: str, theirs: oracle.Entry | None) -> Path:
     sources += [repo_root() / "runtime" / "tune" / f"{n}.c" for n in ("base", "samples")]
     return oracle.build(
         wanted, "host", path=build_dir() / "native_bench" / name, sources=sources,
-        includes=[repo_root() / "runtime"], flags=["-no-pie", "-ldl"],
+        includes=[repo_root() / "runtime"], flags=["-no-pie", "-ldl"], generated=generated,
     )  # fmt: skip
 
 
