@@ -77,6 +77,16 @@ def dots_strips(k: KernelBuilder) -> None:
         dst[0, x] = clip_u8(dot(table, which, [src[0, x + m - 3] for m in range(8)]) >> 7)
 
 
+@kernel(clause="rows of four outputs of 8 taps, each a window of its own")
+def dots_quads(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 4), cols=(-1, 10))
+    dst = k.plane("dst", i32, rows=(0, 4), cols=(0, 4), access="out")
+    which = k.param("which", u8, 0, 5)
+    table = k.table("table", i16, EIGHT)
+    with k.stage(y=4, x=4) as (y, x):
+        dst[y, x] = dot(table, which, [src[y, x + n - 1] for n in range(8)])
+
+
 DOT = neon(dot=True)
 _ALONE = {
     DOT: (SDOT,), neon(rows=2, dot=True): (SDOT,), neon(items=2, dot=True): (SDOT,),
@@ -87,6 +97,7 @@ DOT_FORMS = [
     Form(dots_four_wide, _ALONE),
     Form(dots_eight, _ALONE),
     Form(dots_eight_wide, _ALONE),
+    Form(dots_quads, {DOT: (SDOT,), neon(items=2, dot=True): (SDOT,)}),
     Form(dots_many, {DOT: (SDOT, r"for \(int y = 0")}),
     Form(dots_places, {DOT: (SDOT,), neon(rows=2, dot=True): (), neon(items=2, dot=True): ()}),
     Form(dots_strips, {DOT: (SDOT, r"16 \* x \+ 16 <= x_end")}),

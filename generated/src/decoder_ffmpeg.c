@@ -2162,8 +2162,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__tall(uint8_t *dst,
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2182,7 +2187,11 @@ void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
@@ -2221,8 +2230,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__tall(uint8_t *dst,
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2241,7 +2255,11 @@ void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
@@ -2280,8 +2298,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__tall(uint8_t *dst,
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2300,7 +2323,11 @@ void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
@@ -2339,8 +2366,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__tall(uint8_t *dst
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2359,7 +2391,11 @@ void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
@@ -2398,8 +2434,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__tall(uint8_t *d
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2418,7 +2459,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
@@ -2457,8 +2502,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__tall(uint8_t *
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2478,7 +2528,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
@@ -2517,8 +2571,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__tall(uint8_t *ds
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2537,7 +2596,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
@@ -2577,8 +2640,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__tall(uint8_t 
       (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2598,7 +2666,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
   (void)unused0;
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
@@ -2636,8 +2708,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__tall(uint8_t *dst,
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2655,7 +2732,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
@@ -2693,8 +2774,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__tall(uint8_t *dst
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2712,7 +2798,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
@@ -2750,8 +2840,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__tall(uint8_t *dst,
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2769,7 +2864,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
@@ -2807,8 +2906,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__tall(uint8_t *ds
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2826,7 +2930,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
@@ -2864,8 +2972,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__tall(uint8_t *
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2883,7 +2996,12 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
@@ -2921,8 +3039,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__tall(uint8_t 
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2940,7 +3063,12 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
@@ -2978,8 +3106,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__tall(uint8_t *d
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -2997,7 +3130,12 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
@@ -3035,8 +3173,13 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__tall(uint8_t
       (uint8_t)my, .rows = (uint8_t)4};
   const size_t n_pieces = (size_t)rows / 4;
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
+  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  } else {
+    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+        4 * src_stride, n_pieces, &meta, 0);
+  }
 #elif DAEDALUS_HAVE_VECTORS
   daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
       4 * src_stride, n_pieces, &meta, 0);
@@ -3054,7 +3197,12 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
   }
   if (rows >= 4) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
 #elif DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
@@ -8399,6 +8547,92 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst, ptrdiff_t
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
@@ -8450,6 +8684,92 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst, ptrdiff_
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, unused0);
 }
 #endif
@@ -8511,6 +8831,91 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(uint8_t *dst, ptrdiff_t 
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
@@ -8567,6 +8972,92 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst, ptrdiff
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
@@ -8618,6 +9109,93 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst, ptrdi
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, unused0);
 }
 #endif
@@ -8680,6 +9258,93 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(uint8_t *dst, ptrd
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
@@ -8731,6 +9396,93 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst, ptrdif
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, unused0);
 }
 #endif
@@ -8793,6 +9545,94 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(uint8_t *dst, ptr
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
+      (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, unused0);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
@@ -8840,6 +9680,85 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst, ptrdiff_
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, my);
 }
 #endif
@@ -8897,6 +9816,86 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(uint8_t *dst, ptrdiff
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
@@ -8944,6 +9943,84 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, my);
 }
 #endif
@@ -8997,6 +10074,86 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(uint8_t *dst, ptrdif
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, my);
 }
 #endif
@@ -9056,6 +10213,88 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(uint8_t *dst, ptrd
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
@@ -9105,6 +10344,88 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst, ptr
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, my);
 }
 #endif
@@ -9164,6 +10485,87 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(uint8_t *dst, ptrdi
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
@@ -9213,6 +10615,88 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst, pt
   const int whole = rows / 4 * 4;
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
+        my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
+      whole * src_stride, src_stride, rows - whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__tall(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows % 4 != 0) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
+      (uint8_t)my, .rows = (uint8_t)4};
+  const size_t n_pieces = (size_t)rows / 4;
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
+      4 * src_stride, n_pieces, &meta, 0);
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 4) {
+    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
+        mx, my);
+    return;
+  }
+  if (rows >= 4) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
       whole * src_stride, src_stride, rows - whole, mx, my);
 }
 #endif
@@ -12871,7 +14355,8 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #endif
 #if DAEDALUS_HAVE_NEON
     {226, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth, }},
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod, }},
         /* vp9dsp.mc[4][smooth][put][1][0] */
 #else
     {226, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth, NULL, NULL}},
@@ -12879,56 +14364,61 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #endif
 #if DAEDALUS_HAVE_NEON
     {234, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular,
-        }}, /* vp9dsp.mc[4][regular][put][1][0] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular__dotprod, }},
+        /* vp9dsp.mc[4][regular][put][1][0] */
 #else
     {234, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_regular, NULL, NULL}},
         /* vp9dsp.mc[4][regular][put][1][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {242, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp, }},
-        /* vp9dsp.mc[4][sharp][put][1][0] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod, }}, /* vp9dsp.mc[4][sharp][put][1][0] */
 #else
     {242, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_sharp, NULL, NULL}},
         /* vp9dsp.mc[4][sharp][put][1][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {250, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear, (any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear,
-        }}, /* vp9dsp.mc[4][bilinear][put][1][0] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod, }},
+        /* vp9dsp.mc[4][bilinear][put][1][0] */
 #else
     {250, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_bilinear, NULL, NULL}},
         /* vp9dsp.mc[4][bilinear][put][1][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {230, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth, }}, /* vp9dsp.mc[4][smooth][avg][1][0] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[4][smooth][avg][1][0] */
 #else
     {230, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_smooth, NULL, NULL}},
         /* vp9dsp.mc[4][smooth][avg][1][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {238, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular, }}, /* vp9dsp.mc[4][regular][avg][1][0] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod, }},
+        /* vp9dsp.mc[4][regular][avg][1][0] */
 #else
     {238, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_regular, NULL, NULL}},
         /* vp9dsp.mc[4][regular][avg][1][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {246, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp, }}, /* vp9dsp.mc[4][sharp][avg][1][0] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[4][sharp][avg][1][0] */
 #else
     {246, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_sharp, NULL, NULL}},
         /* vp9dsp.mc[4][sharp][avg][1][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {254, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear, }},
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod, }},
         /* vp9dsp.mc[4][bilinear][avg][1][0] */
 #else
     {254, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_avg_bilinear, NULL, NULL}},
@@ -12936,23 +14426,26 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #endif
 #if DAEDALUS_HAVE_NEON
     {227, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth,
-        }}, /* vp9dsp.mc[4][smooth][put][1][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod, }},
+        /* vp9dsp.mc[4][smooth][put][1][1] */
 #else
     {227, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_smooth, NULL, NULL}},
         /* vp9dsp.mc[4][smooth][put][1][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {235, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular,
-        }}, /* vp9dsp.mc[4][regular][put][1][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod, }},
+        /* vp9dsp.mc[4][regular][put][1][1] */
 #else
     {235, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_regular, NULL, NULL}},
         /* vp9dsp.mc[4][regular][put][1][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {243, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp, }},
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod, }},
         /* vp9dsp.mc[4][sharp][put][1][1] */
 #else
     {243, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_sharp, NULL, NULL}},
@@ -12960,40 +14453,44 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #endif
 #if DAEDALUS_HAVE_NEON
     {251, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear, }}, /* vp9dsp.mc[4][bilinear][put][1][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod, }},
+        /* vp9dsp.mc[4][bilinear][put][1][1] */
 #else
     {251, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_bilinear, NULL, NULL}},
         /* vp9dsp.mc[4][bilinear][put][1][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {231, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth, }}, /* vp9dsp.mc[4][smooth][avg][1][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[4][smooth][avg][1][1] */
 #else
     {231, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_smooth, NULL, NULL}},
         /* vp9dsp.mc[4][smooth][avg][1][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {239, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular, }}, /* vp9dsp.mc[4][regular][avg][1][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod, }},
+        /* vp9dsp.mc[4][regular][avg][1][1] */
 #else
     {239, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_regular, NULL, NULL}},
         /* vp9dsp.mc[4][regular][avg][1][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {247, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp, }}, /* vp9dsp.mc[4][sharp][avg][1][1] */
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[4][sharp][avg][1][1] */
 #else
     {247, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_sharp, NULL, NULL}},
         /* vp9dsp.mc[4][sharp][avg][1][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {255, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear,
-        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear, }},
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod, }},
         /* vp9dsp.mc[4][bilinear][avg][1][1] */
 #else
     {255, {(any_fn *)daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear, NULL, NULL}},

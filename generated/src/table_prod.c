@@ -4769,12 +4769,24 @@ static const daedalus_class_desc vp9_mc_4h_classes[] = {
 static const daedalus_variant vp9_mc_4h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4h__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4h__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_sub4,
   },
@@ -4786,7 +4798,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_full,
   },
@@ -4895,12 +4907,24 @@ static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
 static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4h_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
   },
@@ -4912,7 +4936,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_full,
   },
@@ -5022,12 +5046,24 @@ static const daedalus_class_desc vp9_mc_4hv_classes[] = {
 static const daedalus_variant vp9_mc_4hv_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4hv__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4hv__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4,
   },
@@ -5039,7 +5075,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_full,
   },
@@ -5149,12 +5185,24 @@ static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4hv_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
   },
@@ -5166,7 +5214,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
   },
@@ -7110,7 +7158,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "e975f929527dc615",
+  .generator = "eff1de151dd4d6f3",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

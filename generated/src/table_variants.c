@@ -5205,12 +5205,24 @@ static const daedalus_class_desc vp9_mc_4h_classes[] = {
 static const daedalus_variant vp9_mc_4h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4h__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4h__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_sub4,
   },
@@ -5222,7 +5234,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_full,
   },
@@ -5331,12 +5343,24 @@ static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
 static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4h_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
   },
@@ -5348,7 +5372,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_full,
   },
@@ -5458,12 +5482,24 @@ static const daedalus_class_desc vp9_mc_4hv_classes[] = {
 static const daedalus_variant vp9_mc_4hv_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4hv__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4hv__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4,
   },
@@ -5475,7 +5511,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_full,
   },
@@ -5585,12 +5621,24 @@ static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
     .name = "daedalus_vp9_mc_4hv_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 100,
+    .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
   },
@@ -5602,7 +5650,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
   },
@@ -9925,6 +9973,15 @@ static void call_daedalus_items_vp9_mc_4h(const daedalus_buffer *buffers, const 
 }
 
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4h__neon_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4h__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -9988,6 +10045,15 @@ static void call_daedalus_items_vp9_mc_4h_avg(const daedalus_buffer *buffers,
       (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
 #if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4h_avg__neon_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -10053,6 +10119,15 @@ static void call_daedalus_items_vp9_mc_4hv(const daedalus_buffer *buffers, const
 }
 
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4hv__neon_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4hv__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10116,6 +10191,15 @@ static void call_daedalus_items_vp9_mc_4hv_avg(const daedalus_buffer *buffers,
       (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
 #if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -11326,6 +11410,9 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_16v_avg__c_full", call_daedalus_items_vp9_mc_16v_avg__c_full, NULL },
   { "vp9_mc_4h", call_daedalus_items_vp9_mc_4h, NULL },
 #if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h__neon_sub4_dot", call_daedalus_items_vp9_mc_4h__neon_sub4_dot, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4h__neon_sub4", call_daedalus_items_vp9_mc_4h__neon_sub4, NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -11341,6 +11428,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4h__c_rows4", call_daedalus_items_vp9_mc_4h__c_rows4, NULL },
   { "daedalus_vp9_mc_4h__c_full", call_daedalus_items_vp9_mc_4h__c_full, NULL },
   { "vp9_mc_4h_avg", call_daedalus_items_vp9_mc_4h_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot,
+      NULL },
+#endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL },
 #endif
@@ -11358,6 +11449,9 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4h_avg__c_full", call_daedalus_items_vp9_mc_4h_avg__c_full, NULL },
   { "vp9_mc_4hv", call_daedalus_items_vp9_mc_4hv, NULL },
 #if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv__neon_sub4_dot, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4hv__neon_sub4", call_daedalus_items_vp9_mc_4hv__neon_sub4, NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -11373,6 +11467,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4hv__c_rows4", call_daedalus_items_vp9_mc_4hv__c_rows4, NULL },
   { "daedalus_vp9_mc_4hv__c_full", call_daedalus_items_vp9_mc_4hv__c_full, NULL },
   { "vp9_mc_4hv_avg", call_daedalus_items_vp9_mc_4hv_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot,
+      NULL },
+#endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4hv_avg__neon_sub4", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4, NULL },
 #endif
@@ -11550,7 +11648,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "e975f929527dc615",
+  .generator = "eff1de151dd4d6f3",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

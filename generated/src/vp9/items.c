@@ -1172,8 +1172,13 @@ void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
 #elif DAEDALUS_HAVE_VECTORS
       daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -1230,8 +1235,13 @@ void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
 #elif DAEDALUS_HAVE_VECTORS
       daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
@@ -1289,8 +1299,13 @@ void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
 #elif DAEDALUS_HAVE_VECTORS
       daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -1348,8 +1363,13 @@ void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride,
-          src_step, n_run, meta, meta_step);
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
 #elif DAEDALUS_HAVE_VECTORS
       daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);

@@ -1250,6 +1250,13 @@ void daedalus_items_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, p
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
 
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
@@ -1298,6 +1305,14 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1348,6 +1363,13 @@ void daedalus_items_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
 
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -1396,6 +1418,14 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t d
 void daedalus_items_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,

@@ -12,7 +12,8 @@ from daedalus.generator.targets.neon.scope import Scope
 from daedalus.generator.targets.neon.vectors import Group, Lines
 from daedalus.generator.targets.shell import table_name
 
-_OUTPUTS = 8  # that one window serves: adjacent lanes
+_WINDOWS = (8, 4)  # outputs that one window may serve, which are adjacent lanes
+_HALF = 8  # bytes that one load of a window takes
 
 
 class Dots:
@@ -22,27 +23,33 @@ class Dots:
         self.scope = scope
         self._taps: dict[tuple[str, str], str] = {}
         self._shared: dict[str, str] = {}
-        self._places: dict[int, list[str]] = {}
+        self._places: dict[tuple[int, int], list[str]] = {}
 
     def fits(self, node: Node) -> bool:
-        """Whether eight lanes at a time lie beside one another."""
-        lanes = self.scope.lanes
+        """Whether enough lanes at a time lie beside one another."""
+        return self._outputs(node) > 0
+
+    def _outputs(self, node: Node) -> int:
+        """How many lanes a window serves; 0 where none can."""
+        lanes, n = self.scope.lanes, len(node.args) - 1
         buffer = self.scope.kernel.buffer(node.args[1].attr[0])
-        return lanes.whole and run_length(buffer, lanes.places(node.args[1].index)) >= _OUTPUTS
+        run = run_length(buffer, lanes.places(node.args[1].index)) if lanes.whole else 0
+        return next((w for w in _WINDOWS if w <= run and _upper(n, w) >= 0), 0)
 
     def emit(self, out: Lines, node: Node) -> Group:
         """The sums, in lanes of 32 bits."""
-        scope, n = self.scope, len(node.args) - 1
+        scope, n, outputs = self.scope, len(node.args) - 1, self._outputs(node)
         buffer = scope.kernel.buffer(node.args[1].attr[0])
         start = self._constant(
             out, "dot_start", "int32x4_t",
             f"vdupq_n_s32({128 * sum(scope.ranges.rows(node)[0])})",
         )  # fmt: skip
-        flip, *orders = self._tables(out, n)
-        firsts, lasts = (scope.lanes.places(node.args[k].index) for k in (1, n))
+        flip, *orders = self._tables(out, n, outputs)
+        halves = (node.args[1], node.args[1 + _upper(n, outputs)])
+        firsts, lasts = (scope.lanes.places(x.index) for x in halves)
         wanted = node.name or f"t{node.seq}"
         names: list[str] = []
-        for at in range(0, len(firsts), _OUTPUTS):
+        for at in range(0, len(firsts), outputs):
             first, last = firsts[at], lasts[at]
             assert first is not None and last is not None
             parts = [scope.element(buffer, p, node.args[1].args) for p in (first, last)]
@@ -56,7 +63,7 @@ class Dots:
                 for order in orders
             ]
             taps = self._row(out, node, first)
-            for half in range(2):
+            for half in range(outputs // 4):
                 total = start
                 for k in range(n // 4):
                     total = f"vdotq_lane_s32({total}, {fours[half + k]}, {taps}, {k})"
@@ -70,18 +77,19 @@ class Dots:
             out.lines.append(f"const {kind} {name} = {text};")
         return self._shared[text]
 
-    def _tables(self, out: Lines, n: int) -> list[str]:
+    def _tables(self, out: Lines, n: int, outputs: int) -> list[str]:
         """The sign bits; and for every m, where the bytes of outputs 4m to 4m + 3, four of each,
         are in a window.
 
-        Its lower half has elements 0 to 7, its upper half n - 1 to n + 6.
+        Its lower half has the first elements, its upper half the last ones.
         """
-        if n not in self._places:
+        if (n, outputs) not in self._places:
+            upper = _upper(n, outputs)
             rows = [["0x80"] * 16]
-            for m in range(1 + n // 4):
+            for m in range((n + outputs) // 4 - 1):
                 elements = [4 * m + k + tap for k in range(4) for tap in range(4)]
                 rows.append(
-                    [str(e) if e < 8 else f"DAEDALUS_UPPER + {e - n + 1}" for e in elements]
+                    [str(e) if e < _HALF else f"DAEDALUS_UPPER + {e - upper}" for e in elements]
                 )
             table, at = (self.scope.names.fresh(name) for name in ("places", "places_at"))
             entries = ", ".join(e for row in rows for e in row)
@@ -89,11 +97,11 @@ class Dots:
                 f"static const uint8_t {table}[{16 * len(rows)}] = {{{entries}}};",
                 f"const uint8_t *const {at} = daedalus_beside({table});",
             ]
-            self._places[n] = [
+            self._places[n, outputs] = [
                 out.let("order" if k else "sign_bits", "u", 8, 128, f"vld1q_u8(&{at}[{16 * k}])")
                 for k in range(len(rows))
             ]
-        return self._places[n]
+        return self._places[n, outputs]
 
     def _row(self, out: Lines, node: Node, place: Place) -> str:
         """The taps of an item, as bytes."""
@@ -119,6 +127,11 @@ class Dots:
         if known and count & (count - 1) == 0:  # for items that are not conformant any row will do
             return f"{index} & {count - 1}"
         return f"daedalus_clip({index}, 0, {count - 1})"
+
+
+def _upper(taps: int, outputs: int) -> int:
+    """The element that a window's upper half begins with; negative where it would be too long."""
+    return outputs + taps - 1 - _HALF
 
 
 def _one_word(row: str) -> str:

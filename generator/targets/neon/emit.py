@@ -192,8 +192,8 @@ class _Stage:
         for node in self.stage.nodes():
             if node.op is Op.DOT and not self.dots.fits(node):
                 raise NotLowerable(
-                    "neon", "eight outputs of a dot product do not lie beside one another",
-                    node.loc, kernel.id, hint="leave dot out of the variant",
+                    "neon", "eight outputs of a dot product, or four of one of 8 taps, do not lie"
+                    " beside one another", node.loc, kernel.id, hint="leave dot out of the variant",
                 )  # fmt: skip
 
     def emit(self) -> list[str]:
