@@ -16,6 +16,7 @@ from daedalus.dsl.verify import uniform, verify
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import fuzz
 from daedalus.generator.options import options_of
+from daedalus.generator.passes.split_wide import split_wide
 from daedalus.generator.targets.neon.dots import Dots
 from daedalus.generator.targets.neon.vectors import Lines
 from daedalus.generator.verify.fuzz import campaign
@@ -312,3 +313,10 @@ def test_why_nothing_was_compared(tally: type[CpuTally | GlslTally | QpuTally]) 
     excluded = f"no program had {tally.form} and items that it does not exclude"
     assert tally(programs=1, programs_excluded=1).nothing() == excluded
     assert CpuTally(comparisons=1).nothing() == QpuTally(ran=1).nothing() == ""
+
+
+def test_some_programs_need_more_than_32_bits_and_most_of_these_do_with_two_parts() -> None:
+    drawn = [make_program(77, n, every=True).kernel for n in range(24)]
+    wide = [k for k in drawn if k.wide]
+    assert len(wide) >= 3
+    assert sum(not split_wide(k).wide for k in wide) > len(wide) // 2

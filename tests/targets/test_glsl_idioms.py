@@ -132,3 +132,17 @@ def test_bounds_at_the_ends_of_32_bits(
         f"    px[y, x] = wrap(clip({value} - ({bias}), {lo}, {hi}) >> {shift}, u8)\n"
     ).replace('access="inout"', 'access="out"')
     run_text(tmp_path, text, "glsl_full_p4_word_swar")
+
+
+FACT = """
+big = k.block("big", i32, (8, 8), access="in")
+fits = k.assumption("fits", 0, 32767, why="a test")
+with k.stage(y=8, x=8) as (y, x):
+    low = wrap(fits(abs(big[y, x])), u8)
+    px[y, x] = (low >> 1) + (low & 1)
+"""
+
+
+def test_what_is_assumed_of_an_unsigned_value_is_signed(tmp_path: Path) -> None:
+    """The magnitude of 32 bits is no int; what is known of it fits one."""
+    run_text(tmp_path, spec_text(FACT), "glsl_full")

@@ -136,6 +136,8 @@ class Values:
                 return constant(n.value, kind), n.value >= 0
             case Op.PARAM | Op.LANE | Op.LOAD | Op.TABLE:
                 return self._read(n, self), True
+            case Op.ASSUME if self.kind(n.args[0]) != kind:
+                return f"{kind}({self._text[n.args[0]]})", True
             case Op.ASSUME:
                 return self._text[n.args[0]], n.args[0] in self._atomic
             case Op.MUL if _sum_of(n):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What is put into a random program once it is written: places that a value decides lane by lane,
-and stages whose numbers of rows belong together.
+stages whose numbers of rows belong together, and sums that need more than 32 bits.
 
 Each change is kept only if the program stays legal with it.
 """
@@ -20,8 +20,8 @@ _LOC = Loc("", 0)
 
 
 def with_additions(kernel: Kernel, rng: random.Random) -> Kernel:
-    """The program with some of both; itself where nothing can be put in."""
-    for chance, add in ((0.7, _gather), (0.3, _gather), (0.4, _rows)):
+    """The program with some of each; itself where nothing can be put in."""
+    for chance, add in ((0.7, _gather), (0.3, _gather), (0.4, _rows), (0.2, _wide)):
         if rng.random() < chance:
             kernel = next(_legal(add(kernel, rng)), kernel)
     return kernel
@@ -128,6 +128,57 @@ def _rows(kernel: Kernel, rng: random.Random) -> Iterator[Kernel]:
     with_count = _limited(kernel, with_count, second, axes[1][0], 0)
     for more in (0, 1, 2, 3, 5, 7, 11, 15):
         yield _limited(kernel, with_count, first, axes[0][0], more)
+
+
+# ------------------------------------------------------------------ sums of more than 32 bits
+
+
+def _wide(kernel: Kernel, rng: random.Random) -> Iterator[Kernel]:
+    """The kernel, declared wide, with a value replaced by a weighted sum of its own and an
+    argument's, before a shift to the right; back ends without 64 bits compute it in two parts."""
+    if kernel.modular:
+        return
+    ranges = Ranges(kernel)
+    for _ in range(4):
+        number = rng.randrange(len(kernel.stages))
+        stage = kernel.stages[number]
+        values = [
+            n for n in stage.nodes()
+            if n.op not in (Op.CONST, Op.PARAM) and n.args and not n.is_bool
+            and not n.args[0].is_bool and n.args[0].op is not Op.CONST
+        ]  # fmt: skip
+        if not values:
+            continue
+        value = rng.choice(values)
+        most = [max(map(abs, (r.lo, r.hi, 1))) for r in map(ranges.of, (value, value.args[0]))]
+        sums = [rng.uniform(31.0, 34.0) for _ in most]  # bits of each product
+        weights = [int(2**s / m) * rng.choice((-1, 1)) for s, m in zip(sums, most, strict=True)]
+        if all(abs(w) < 1 << 31 for w in weights):
+            shift, rounds = rng.randint(12, 20), rng.random() < 0.5
+            made = _summed(kernel, stage, value, weights, shift, rounds, ranges.of(value))
+            yield replace(_with_stage(kernel, number, made), wide=True)
+
+
+def _summed(
+    kernel: Kernel, stage: Stage, value: Node, weights: list[int], shift: int, rounds: bool,
+    r: Interval,
+) -> Stage:  # fmt: skip
+    """The stage with (value * weight + argument * weight) >> shift, clipped, for the value."""
+    builder = Builder({t.name: t for t in kernel.tables})
+
+    def change(node: Node, args: tuple[Node, ...]) -> Node | None:
+        if node is not value:
+            return None
+        old = builder.make(node.op, args, node.attr, node.loc)
+        terms = [
+            builder.make(Op.MUL, (x, builder.const(w, _LOC)), (), node.loc)
+            for x, w in zip((old, args[0]), weights, strict=True)
+        ]
+        total = builder.make(Op.ADD, tuple(terms), (), node.loc)
+        shifted = builder.make(Op.RSHR if rounds else Op.SHR, (total,), (shift,), node.loc)
+        return builder.make(Op.CLIP, (shifted,), (r.lo, r.hi), node.loc, node.name)
+
+    return rewrite_stage(stage, builder, change)
 
 
 def _limited(before: Kernel, kernel: Kernel, number: int, axis: str, more: int) -> Kernel:
