@@ -147,7 +147,7 @@ def test_a_kernel_that_gathers_goes_the_same_way(tree: Tree) -> None:
     wanted = {"neon_full", "vector_full", "c_full", "qpu_full_p16_word", "qpu_full_p8"}
     verified(tree, "sao8", GATHER, wanted)
     code = tree.folder / "generated" / "src" / "hevc" / "daedalus_hevc_sao8__neon_full.c"
-    assert "vqtbl1q_u8(" in code.read_text()
+    assert "vqtbl1_u8(" in code.read_text()
 
 
 # ------------------------------------------------------------------ the standard's own formula
