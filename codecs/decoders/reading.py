@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from daedalus.codecs.data import line_of
 from daedalus.codecs.decoders.tables import (
     CALL,
     Argument,
@@ -47,15 +48,7 @@ class _File:
 
     def line(self, header: str, number: int = 0, key: str = "") -> int:
         """Of the nth table with this header, or of a key in it."""
-        lines = self.text.splitlines()
-        at = [n for n, line in enumerate(lines) if line.strip() == header] or [0]
-        first = at[min(number, len(at) - 1)] if header else 0
-        for n in range(first + bool(header), len(lines)):
-            if header and lines[n].startswith("[") and not lines[n].startswith("[["):
-                break
-            if key and re.match(rf"{re.escape(key)}\s*=", lines[n]):
-                return n + 1
-        return first + 1
+        return line_of(self.text, header, number, key)
 
     def loc(self, header: str = "", number: int = 0, key: str = "") -> Loc:
         return Loc(str(self.path), self.line(header, number, key))

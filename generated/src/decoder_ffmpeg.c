@@ -111,10 +111,10 @@ void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
 
 static void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg16(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg16(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg16(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg16(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -171,10 +171,10 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
 
 static void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_avg4(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg4(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_avg4(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg4(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -231,10 +231,10 @@ void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
 
 static void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg8(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg8(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg8(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg8(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -291,10 +291,10 @@ void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_
 
 static void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy16(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy16(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy16(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy16(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -351,10 +351,10 @@ void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
 
 static void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_copy4(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy4(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_copy4(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy4(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -411,10 +411,10 @@ void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
 
 static void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy8(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy8(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy8(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy8(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
 }
 
 void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
@@ -652,10 +652,10 @@ void daedalus_ffmpeg_vp9_mc_16h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_16h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__odd(uint8_t *dst,
@@ -720,10 +720,10 @@ void daedalus_ffmpeg_vp9_mc_16h_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_16h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__odd(uint8_t *dst,
@@ -788,10 +788,10 @@ void daedalus_ffmpeg_vp9_mc_16h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_16h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(uint8_t *dst,
@@ -856,10 +856,10 @@ void daedalus_ffmpeg_vp9_mc_16h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(uint8_t *dst,
@@ -925,10 +925,10 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(uint8_t *dst,
@@ -995,10 +995,10 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(uint8_t *dst,
@@ -1063,10 +1063,10 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(uint8_t *dst,
@@ -1133,10 +1133,10 @@ void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(uint8_t *dst,
@@ -1199,10 +1199,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__odd(uint8_t *dst,
@@ -1265,10 +1265,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_regular(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_16hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_regular(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(uint8_t *dst,
@@ -1331,10 +1331,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(uint8_t *dst,
@@ -1397,10 +1397,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(uint8_t *dst,
@@ -1464,10 +1464,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(uint8_t *dst,
@@ -1531,10 +1531,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(uint8_t *dst,
@@ -1598,10 +1598,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(uint8_t *dst,
@@ -1665,10 +1665,10 @@ void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__odd(uint8_t *dst,
@@ -1724,10 +1724,10 @@ void daedalus_ffmpeg_vp9_mc_16v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_16v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__odd(uint8_t *dst,
@@ -1783,10 +1783,10 @@ void daedalus_ffmpeg_vp9_mc_16v_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_16v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__odd(uint8_t *dst,
@@ -1842,10 +1842,10 @@ void daedalus_ffmpeg_vp9_mc_16v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_16v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(uint8_t *dst,
@@ -1901,10 +1901,10 @@ void daedalus_ffmpeg_vp9_mc_16v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(uint8_t *dst,
@@ -1961,10 +1961,10 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(uint8_t *dst,
@@ -2022,10 +2022,10 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(uint8_t *dst,
@@ -2081,10 +2081,10 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(uint8_t *dst,
@@ -2142,10 +2142,10 @@ void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst,
@@ -2210,10 +2210,10 @@ void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__odd(uint8_t *dst,
@@ -2278,10 +2278,10 @@ void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2346,10 +2346,10 @@ void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(uint8_t *dst,
@@ -2414,10 +2414,10 @@ void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(uint8_t *dst,
@@ -2482,10 +2482,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(uint8_t *dst,
@@ -2551,10 +2551,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(uint8_t *dst,
@@ -2619,10 +2619,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(uint8_t *dst,
@@ -2689,10 +2689,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(uint8_t *dst,
@@ -2755,10 +2755,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__odd(uint8_t *dst,
@@ -2821,10 +2821,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_regular(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(uint8_t *dst,
@@ -2887,10 +2887,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(uint8_t *dst,
@@ -2953,10 +2953,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(uint8_t *dst,
@@ -3020,10 +3020,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(uint8_t *dst,
@@ -3087,10 +3087,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(uint8_t *dst,
@@ -3154,10 +3154,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(uint8_t *dst,
@@ -3221,10 +3221,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__odd(uint8_t *dst,
@@ -3280,10 +3280,10 @@ void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_4v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__odd(uint8_t *dst,
@@ -3339,10 +3339,10 @@ void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_4v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -3398,10 +3398,10 @@ void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 static void daedalus_ffmpeg_vp9_mc_4v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(uint8_t *dst,
@@ -3457,10 +3457,10 @@ void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(uint8_t *dst,
@@ -3516,10 +3516,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(uint8_t *dst,
@@ -3576,10 +3576,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(uint8_t *dst,
@@ -3635,10 +3635,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst,
@@ -3696,10 +3696,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__odd(uint8_t *dst,
@@ -3764,10 +3764,10 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__odd(uint8_t *dst,
@@ -3832,10 +3832,10 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_8h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -3900,10 +3900,10 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(uint8_t *dst,
@@ -3968,10 +3968,10 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(uint8_t *dst,
@@ -4036,10 +4036,10 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(uint8_t *dst,
@@ -4105,10 +4105,10 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(uint8_t *dst,
@@ -4173,10 +4173,10 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(uint8_t *dst,
@@ -4243,10 +4243,10 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(uint8_t *dst,
@@ -4309,10 +4309,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__odd(uint8_t *dst,
@@ -4375,10 +4375,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_8hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_regular(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(uint8_t *dst,
@@ -4441,10 +4441,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(uint8_t *dst,
@@ -4507,10 +4507,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(uint8_t *dst,
@@ -4574,10 +4574,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(uint8_t *dst,
@@ -4641,10 +4641,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(uint8_t *dst,
@@ -4708,10 +4708,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(uint8_t *dst,
@@ -4775,10 +4775,10 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__odd(uint8_t *dst,
@@ -4834,10 +4834,10 @@ void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_8v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_smooth(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__odd(uint8_t *dst,
@@ -4893,10 +4893,10 @@ void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_8v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_regular(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4952,10 +4952,10 @@ void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 static void daedalus_ffmpeg_vp9_mc_8v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_sharp(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(uint8_t *dst,
@@ -5011,10 +5011,10 @@ void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(uint8_t *dst,
@@ -5070,10 +5070,10 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_smooth(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_smooth(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(uint8_t *dst,
@@ -5130,10 +5130,10 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_regular(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_regular(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(uint8_t *dst,
@@ -5189,10 +5189,10 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_sharp(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_sharp(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(uint8_t *dst,
@@ -5250,10 +5250,10 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
 /* ---- the same for the processor features that a caller names ---- */
@@ -5351,10 +5351,10 @@ static void daedalus_ffmpeg_vp9_avg16__plain(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_avg16__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg16__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg16__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg16__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg16__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
 
@@ -5407,10 +5407,10 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_avg4__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg4__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_avg4__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg4__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
 
@@ -5463,10 +5463,10 @@ static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_avg8__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg8__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg8__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg8__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg8__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
 
@@ -5522,10 +5522,10 @@ static void daedalus_ffmpeg_vp9_copy16__plain(uint8_t *dst, ptrdiff_t dst_stride
 
 static void daedalus_ffmpeg_vp9_copy16__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy16__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy16__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy16__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy16__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
 
@@ -5580,10 +5580,10 @@ static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_copy4__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy4__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_copy4__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy4__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
 
@@ -5638,10 +5638,10 @@ static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy8__plain(dst, dst_stride, src, src_stride, whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy8__plain(dst + whole * dst_stride, dst_stride, src + whole * src_stride,
-      src_stride, rows - whole, unused0, unused1);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy8__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy8__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
 
@@ -5866,10 +5866,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -5909,10 +5909,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -5952,10 +5952,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6008,10 +6009,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_regular__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6051,10 +6052,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6094,10 +6095,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6150,10 +6152,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6193,10 +6195,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__neon(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6236,10 +6238,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6292,10 +6294,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6335,10 +6338,10 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6378,11 +6381,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6435,11 +6438,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6479,10 +6482,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6522,11 +6526,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6579,11 +6583,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6623,11 +6627,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6667,11 +6671,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6724,10 +6728,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6767,10 +6772,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6810,11 +6816,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6867,11 +6873,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6911,11 +6917,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -6955,11 +6961,11 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(uint8_t *dst, ptrdi
 
 static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -7008,10 +7014,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7047,10 +7053,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7088,10 +7094,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7141,10 +7147,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7180,10 +7186,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7221,10 +7227,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7273,10 +7279,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7312,10 +7318,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7352,10 +7358,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7406,10 +7412,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7446,10 +7452,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7487,10 +7493,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7541,10 +7547,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7582,10 +7588,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7623,10 +7629,11 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7677,10 +7684,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7718,10 +7725,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7759,10 +7766,11 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(uint8_t *dst, ptrdi
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7813,10 +7821,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7854,10 +7862,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7895,10 +7903,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7949,10 +7957,11 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -7990,10 +7999,10 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -8031,11 +8040,11 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(uint8_t *dst, ptrd
 
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       my);
-  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -8088,10 +8097,10 @@ static void daedalus_ffmpeg_vp9_mc_16v_smooth__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8144,10 +8153,10 @@ static void daedalus_ffmpeg_vp9_mc_16v_regular__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_regular__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8200,10 +8209,10 @@ static void daedalus_ffmpeg_vp9_mc_16v_sharp__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8256,10 +8265,11 @@ static void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8312,11 +8322,11 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8369,11 +8379,11 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(dst, dst_stride, src, src_stride, whole, unused0,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8426,10 +8436,11 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8482,11 +8493,11 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0,
-      my);
-  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole,
+      unused0, my);
+  daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -8539,10 +8550,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8582,10 +8593,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8625,10 +8636,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8681,10 +8692,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8724,10 +8735,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8767,10 +8778,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8823,10 +8835,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8865,10 +8877,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon(uint8_t *dst, ptrdiff_t dst_st
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8908,10 +8920,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -8964,10 +8976,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9007,10 +9019,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9050,10 +9062,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9106,10 +9119,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9149,10 +9163,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9192,11 +9207,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9249,11 +9264,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9293,10 +9308,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9336,11 +9352,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9393,10 +9409,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9436,10 +9453,10 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9479,11 +9496,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9536,11 +9553,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9580,11 +9597,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9624,11 +9641,11 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -9677,10 +9694,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -9716,10 +9733,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -9756,10 +9773,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -9808,10 +9825,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -9847,10 +9864,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -9888,10 +9905,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -9940,10 +9957,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -9979,10 +9996,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10018,10 +10035,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10071,10 +10088,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10110,10 +10127,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10151,10 +10168,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10205,10 +10222,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10246,10 +10263,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10287,10 +10304,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10341,10 +10358,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10382,10 +10399,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10423,10 +10440,11 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10477,10 +10495,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10517,10 +10535,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10558,10 +10576,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10612,10 +10630,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10653,10 +10671,10 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10694,10 +10712,11 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(uint8_t *dst, ptrdi
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -10750,10 +10769,10 @@ static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -10806,10 +10825,10 @@ static void daedalus_ffmpeg_vp9_mc_4v_regular__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -10862,10 +10881,10 @@ static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -10918,10 +10937,10 @@ static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -10974,10 +10993,11 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -11030,11 +11050,11 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst, dst_stride, src, src_stride, whole, unused0,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -11087,10 +11107,11 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -11143,11 +11164,11 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 4 * 4;
-  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0,
+  const int n_whole = rows / 4 * 4;
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
-  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -11200,10 +11221,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11243,10 +11264,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__neon(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11286,10 +11307,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11342,10 +11363,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_regular__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11385,10 +11406,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11428,10 +11449,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11484,10 +11506,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11526,10 +11548,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__neon(uint8_t *dst, ptrdiff_t dst_st
 
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11569,10 +11591,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11625,10 +11647,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11668,10 +11690,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11711,10 +11733,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11767,10 +11790,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11810,10 +11834,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11853,11 +11878,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11910,11 +11935,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11954,10 +11979,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -11997,11 +12023,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -12054,10 +12080,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -12097,10 +12124,10 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -12140,11 +12167,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -12197,11 +12224,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -12241,11 +12268,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -12285,11 +12312,11 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
-  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
 }
 #endif
 
@@ -12338,10 +12365,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12377,10 +12404,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12417,10 +12444,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12469,10 +12496,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12508,10 +12535,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12549,10 +12576,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12601,10 +12628,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12640,10 +12667,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12679,10 +12706,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12732,10 +12759,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12771,10 +12798,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12812,10 +12839,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12866,10 +12893,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12907,10 +12934,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -12948,10 +12975,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13002,10 +13029,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13043,10 +13070,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13084,10 +13111,11 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13138,10 +13166,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13178,10 +13206,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13219,10 +13247,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13273,10 +13301,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13314,10 +13342,10 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13355,10 +13383,11 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(uint8_t *dst, ptrdi
 
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, whole, mx, my);
-  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, mx, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
 }
 #endif
 
@@ -13411,10 +13440,10 @@ static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -13467,10 +13496,10 @@ static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_regular__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -13523,10 +13552,10 @@ static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -13579,10 +13608,10 @@ static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -13635,10 +13664,11 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -13691,11 +13721,11 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(dst, dst_stride, src, src_stride, whole, unused0,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -13748,10 +13778,11 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(dst, dst_stride, src, src_stride, whole, unused0, my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 
@@ -13804,11 +13835,11 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(dst, dst_stride, src, src_stride, whole, unused0,
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
-  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(dst + whole * dst_stride, dst_stride, src +
-      whole * src_stride, src_stride, rows - whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
 

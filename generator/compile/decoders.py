@@ -334,7 +334,8 @@ def _pieces(
     """How `n_pieces` of the most rows that an item has are done by a function for many items.
 
     That is what counts the rows, an item's rows, the parameters of all pieces, and the call; and
-    the calls of the entry itself for the `whole` pieces and for the rows that are `left`.
+    the calls of the entry itself for the `whole` pieces and for the rows that are `left`. What is
+    `meta` or begins with `n_` is the name of nothing in a spec.
     """
     if not signature.pieces:
         return None
@@ -356,7 +357,7 @@ def _pieces(
             lambda v: v.items_name,
             known_values(kernel, signature, **{name: rows}),
         ),
-        "whole": ", ".join("whole" if n == name else n for n in signature.names),
+        "whole": ", ".join("n_whole" if n == name else n for n in signature.names),
         "left": ", ".join(_below(kernel, signature)),
     }
 
@@ -372,12 +373,12 @@ def _below(kernel: Kernel, signature: Signature) -> list[str]:
     """The entry's arguments for the rows that are left below the whole pieces."""
     own = []
     for (role, of), name in zip(signature.roles, signature.names, strict=True):
-        by = f"whole * {signature.values[f'{of}.stride']}" if role == BUFFER else ""
+        by = f"n_whole * {signature.values[f'{of}.stride']}" if role == BUFFER else ""
         if role == BUFFER and of not in signature.casts:
             name = shell.moved(kernel.buffer(of), by)
         elif role == BUFFER:
             name = f"{name} + {by}"
-        own.append(f"{of} - whole" if (role, of) == (VALUE, signature.pieces) else name)
+        own.append(f"{of} - n_whole" if (role, of) == (VALUE, signature.pieces) else name)
     return own
 
 

@@ -91,6 +91,10 @@ class _Reader:
         if missing:
             raise self._refuse(f"{', '.join(sorted(missing))} is missing")
         self._follow_description()
+        names = [*self.out.names, *self.out.casts, *self.made]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise self._refuse(f"two arguments would be {twice[0]} in C")
         return self.out
 
     # ---------------------------------------------------------------- as the description has it

@@ -29,6 +29,17 @@ from daedalus.generator.host import native
 _CHECK = "checkasm_check_func"
 _SECONDS = 600  # that one run may take
 
+# What our functions may use, and what tells the program: those that choose by themselves have all
+# that the processor has, or "none" of what not every one has; others are what the library fills a
+# table with for the features that it is told (DAEDALUS_FEATURE_..., core.h).
+KINDS: dict[str, dict[str, str]] = {
+    "all": {},
+    "none": {"CHECKASM_FEATURES": "0"},
+    "filled: dotprod": {"CHECKASM_FILL": "3"},
+    "filled: neon": {"CHECKASM_FILL": "1"},
+    "filled: plain": {"CHECKASM_FILL": "0"},
+}
+
 
 @dataclass(frozen=True)
 class Program:
@@ -51,7 +62,7 @@ class Program:
 class Outcome:
     """One run: a test with a seed.
 
-    features  what our functions may use: "all", or "none" of what not every processor has
+    features  what our functions may use: one of KINDS
     reached   place of ours -> the names that checkasm checks it by
     same      other places of ours -> the place that was checked, where the decoder's C is the same
     """
@@ -77,6 +88,11 @@ def architectures() -> tuple[str, ...]:
     return ("aarch64",) if native.is_arm() else ("aarch64", "host")
 
 
+def kinds(arch: str) -> tuple[str, ...]:
+    """Those of KINDS that are not the same on an architecture."""
+    return tuple(KINDS) if arch == "aarch64" else ("all", "filled: plain")
+
+
 def source(decoder: Decoder, functions: Sequence[Wrapped]) -> str:
     """The file that puts our functions into the tables."""
     stands = [(p, n) for n, w in enumerate(functions) for p in w.signature.pointers]
@@ -86,14 +102,15 @@ def source(decoder: Decoder, functions: Sequence[Wrapped]) -> str:
         for one in table.filled:
             slots = [(p.slot, n) for n, (p, _) in enumerate(stands) if p.filled is one]
             if slots:
-                filled.append({"when": one.when, "slots": slots})
+                fill = f"daedalus_{decoder.name}_fill_{one.name}"
+                filled.append({"when": one.when, "slots": slots, "fill": fill})
         if filled:
             name = table.init_name
             tables.append({
                 "real": table.init.replace(name, f"__real_{name}", 1),
                 "wrap": table.init.replace(name, f"__wrap_{name}", 1),
                 "call": f"__real_{name}({', '.join(table.init_arguments)})",
-                "table": table.init_arguments[0],
+                "table": table.init_arguments[0], "count": table.count,
                 "filled": filled,
             })  # fmt: skip
     text = environment().get_template("checkasm.c.j2")
@@ -128,8 +145,7 @@ def run(
 ) -> Outcome:
     """One test with one seed; with `spoil` a function and class, `name:class`, is made wrong."""
     environment_of = {k: v for k, v in os.environ.items() if not k.startswith("CHECKASM_")}
-    if features == "none":
-        environment_of["CHECKASM_FEATURES"] = "0"
+    environment_of |= KINDS[features]
     if spoil:
         environment_of["CHECKASM_SPOIL"] = spoil
     argv = [*native.runner(program.arch), str(program.path), f"--test={table.test}", str(seed)]
@@ -214,8 +230,7 @@ def check(decoder: str, test: str, seeds: int, first: int) -> tuple[list[Outcome
             for table in tables:
                 if not program.of_table(table):
                     continue
-                kinds = ("all", "none") if arch == "aarch64" else ("all",)
-                for features in kinds:
+                for features in kinds(arch):
                     say(f"checkasm: {d.name}, {table.test}, {native.debian_arch(arch)}, {features}")
                     some = _runs(program, table, range(first, first + seeds), features)
                     outcomes += some

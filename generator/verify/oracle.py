@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from daedalus.codecs import oracles
-from daedalus.codecs.data import data
+from daedalus.codecs.data import data, line_in
 from daedalus.codecs.decoders.reading import all_described
 from daedalus.codecs.decoders.tables import Decoder
 from daedalus.dsl import interp, vectors
@@ -136,6 +136,7 @@ def _folder() -> Path:
 def programs() -> tuple[Program, ...]:
     """A program for each decoder of codecs/decoders, those of codecs/compared.toml, and that of
     codecs/plain.toml."""
+    _of_known_kernels()
     own = data("plain.toml")
     plain = tuple(
         Entry(e["kernel"], e["name"], tuple(e["planes"]), params=tuple(e["params"]))
@@ -145,6 +146,27 @@ def programs() -> tuple[Program, ...]:
     found = [_program(d, kernels) for d in all_described()]
     return (*(p for p in found if p.entries), *_called(),
             Program(PLAIN, tuple(own["sources"]), ("c",), plain))  # fmt: skip
+
+
+def _of_known_kernels() -> None:
+    """Refuses what is said of a kernel or a decoder that there is not: it would not be compared."""
+    kernels = {n for e in load() for n in (e.kernel.id, *e.kernel.aliases)}
+    decoders = {d.name for d in all_described()}
+    compared = data("compared.toml")
+    calls = [e for p in compared["program"] for e in p["entry"]]
+    for name, header, key, said, known in (
+        ("compared.toml", "[[pointer]]", "kernel", compared["pointer"], kernels),
+        ("compared.toml", "[[pointer]]", "decoder", compared["pointer"], decoders),
+        ("compared.toml", "[[program.entry]]", "kernel", calls, kernels),
+        ("plain.toml", "[[entry]]", "kernel", data("plain.toml")["entry"], kernels),
+    ):
+        for n, entry in enumerate(said):
+            if entry[key] not in known:
+                line = line_in(name, header, n, key)
+                raise UserError(
+                    f"codecs/{name}:{line}: there is no {key} {entry[key]}",
+                    f"take this {header} out, or name one of: {', '.join(sorted(known))}",
+                )
 
 
 def _called() -> Iterator[Program]:
@@ -167,10 +189,10 @@ def _worded(words: Mapping[str, Any]) -> Entry:
 
 def _pointers(decoder: str, kernels: Sequence[Kernel]) -> Iterator[Entry]:
     """Pointers of a decoder's tables that kernels are compared with alone."""
-    by_id = {k.id: k for k in kernels}
+    by_name = {n: k for k in kernels for n in (k.id, *k.aliases)}
     for p in data("compared.toml")["pointer"]:
-        if p["decoder"] == decoder and p["kernel"] in by_id:
-            kernel = by_id[p["kernel"]]
+        if p["decoder"] == decoder:
+            kernel = by_name[p["kernel"]]
             (entry,) = decoder_entries({decoder: p["call"]}, _refuse, str)
             yield from (replace(_entry(one), ours=False) for one in called(kernel, entry))
 

@@ -69,7 +69,7 @@ class _Program:
             number = next(calls)
             if label not in self.ways[number]:
                 self.ways[number].append(label)
-            return f"(way = {self.ways[number].index(label)}, ours_{number})("
+            return f"(n_way = {self.ways[number].index(label)}, ours_{number})("
 
         return CALL.sub(call, text)
 

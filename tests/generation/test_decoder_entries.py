@@ -237,8 +237,9 @@ def test_rows_below_the_whole_pieces_are_done_apart(tmp_path: Path) -> None:
     names = "(dst, dst_stride, src, src_stride, "
     assert f"if (rows % 8 != 0) {{ {name}__odd{names}rows); return; }}" in source
     assert (
-        f"const int whole = rows / 8 * 8; {name}{names}whole); {name}(dst + whole * dst_stride,"
-        " dst_stride, src + whole * src_stride, src_stride, rows - whole); }" in source
+        f"const int n_whole = rows / 8 * 8; {name}{names}n_whole);"
+        f" {name}(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride, src_stride,"
+        " rows - n_whole); }" in source
     )
 
 
@@ -266,9 +267,49 @@ def test_rows_may_be_filtered_twice(tmp_path: Path) -> None:
 
 def test_strides_are_bytes_in_pieces_too(tmp_path: Path) -> None:
     _, source = made(tmp_path, rows_spec("dst[y, x] = src[y, x]", "u16"))
-    dst = "(uint16_t *)((uint8_t *)dst + whole * dst_stride), dst_stride, "
-    src = "(const uint16_t *)((const uint8_t *)src + whole * src_stride), src_stride, "
-    assert f"({dst}{src}rows - whole);" in source
+    dst = "(uint16_t *)((uint8_t *)dst + n_whole * dst_stride), dst_stride, "
+    src = "(const uint16_t *)((const uint8_t *)src + n_whole * src_stride), src_stride, "
+    assert f"({dst}{src}rows - n_whole);" in source
+
+
+def test_locals_of_entries_are_named_like_nothing_of_a_spec(tmp_path: Path) -> None:
+    """A spec may use any word that the language does not refuse, such as these."""
+    words = ("whole", "pieces", "names", "way", "unused1", "features", "places", "slot")
+    text = rows_spec(
+        "dst[y, x] = wrap(src[y, x] + " + " + ".join(words) + ", u8)",
+        declarations="".join(f'{w} = k.param("{w}", u8, 0, 9)\n    ' for w in words),
+    ).replace("rows+", f"rows+ - {' '.join(words)}")
+    spec(tmp_path, text)
+    files = generate(load(tmp_path)).files
+    for name, content in files.items():
+        place = tmp_path / "generated" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+    own = tmp_path / "generated"
+    native.run(
+        [native.compiler("host"), "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow"]
+        + ["-Werror", f"-I{own / 'src'}"]
+        + [f"-I{folder}" for folder in native.library_includes(own / "include")]
+        + [own / "src" / "decoder_dec.c"]
+    )
+    source = files["src/decoder_dec.c"]
+    assert set(re.findall(r"^  const (?:int|size_t|\w+_meta) (\w+) =", source, re.MULTILINE)) == {
+        "meta", "n_pieces", "n_whole"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ["meta", "n_pieces", "n_whole"])
+def test_words_of_entries_are_refused_in_specs(word: str, tmp_path: Path) -> None:
+    text = rows_spec("dst[y, x] = src[y, x]", declarations=f'k.param("{word}", u8, 0, 9)')
+    error = refused(tmp_path, text.replace("rows+", f"rows+ {word}"), 8)
+    assert error.message.startswith(f"{word} means something else in C")
+
+
+def test_arguments_with_one_name_are_refused(tmp_path: Path) -> None:
+    text = rows_spec(
+        "dst[y, x] = src[y, x]", declarations='unused0 = k.param("unused0", u8, 0, 9)'
+    ).replace("rows+", "rows unused0 -")
+    assert refused(tmp_path, text, 3).message == "dec: two arguments would be unused0 in C"
 
 
 # body and declarations -> why

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Decoders' own tests with our functions in the tables: what is put there, and what is seen."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -31,12 +32,18 @@ def test_every_pointer_is_put_where_its_spec_says() -> None:
     text = checkasm.source(of("ffmpeg"), ours)
     place = 0
     for number, w in enumerate(ours):
-        assert f"{w.function}({w.call});" in text
+        assert f"((type_{number} *)n_called)({w.call});" in text
         for pointer in w.signature.pointers:
+            assert f"n_own[{place}] = ours[{pointer.slot}];" in text
             assert f'(any_fn *)at_{place}, "{pointer.place}", {number}}}' in text
             assert f"take(&slots[{pointer.slot}], {place}, extended);" in text
             place += 1
-    assert place > len(ours)
+    assert place > len(ours) == len(re.findall(r"^typedef void type_\d+\(", text, re.MULTILINE))
+    names = re.search(r"n_own\[\] = \{(.*?)\};", text, re.DOTALL)
+    assert names is not None
+    stands = [f"(any_fn *){w.function}" for w in ours for _ in w.signature.pointers]
+    assert [n.strip() for n in names[1].split(",") if n.strip()] == stands
+    assert "daedalus_ffmpeg_fill_vp9dsp(ours, sizeof(ours), (unsigned)fills) != " in text
     assert "if (bpp == 8) {" in text and "if (bpp == 10) {" not in text
     assert "__real_ff_vp9dsp_init(table, bpp, bitexact);" in text
 
@@ -153,7 +160,7 @@ def test_decoders_tests_pass(decoder: str, arch: str) -> None:
     for table in of(decoder).tables:
         outcomes = [
             checkasm.run(program, table, seed, features=features)
-            for features in ("all", "none")
+            for features in checkasm.kinds(arch)
             for seed in range(1, 21)
         ]
         assert checkasm.failures(program, table, outcomes) == []

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The check of the oracle: what it compares is what callers pass, and it sees what is wrong."""
 
+from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from daedalus.codecs.data import data
 from daedalus.codecs.decoders.reading import described
 from daedalus.dsl import interp, vectors
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.decoder_calls import called
 from daedalus.generator.compile.registry import load
 from daedalus.generator.verify import oracle, oracle_glue
@@ -137,6 +141,35 @@ def test_functions_that_are_only_compared_are_not_run_as_ours() -> None:
     one = next(e for e in FFMPEG.entries if e.kernel == "vp9_lpf16_10_h")
     assert one.called is not None and FFMPEG.decoder is not None
     assert ".ours =" not in oracle_glue.source(FFMPEG.decoder, [one.called])
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "key", "stands"),
+    [
+        ("compared.toml", ("pointer", 1), "kernel", "vp9_lpf16_10_h"),
+        ("compared.toml", ("pointer", 0), "decoder", "ffmpeg"),
+        ("compared.toml", ("program", 0, "entry", 1), "kernel", "av1_sgr8"),
+        ("plain.toml", ("entry", 1), "kernel", "sand128_p010"),
+    ],
+)
+def test_what_is_said_of_nothing_there_is_is_refused(
+    file: str, path: tuple[str | int, ...], key: str, stands: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With file and line: it would not be compared, and nobody would be told."""
+    wrong: Any = deepcopy(data(file))
+    entry = wrong
+    for step in path:
+        entry = entry[step]
+    assert entry[key] == stands
+    entry[key] = "other"
+    monkeypatch.setattr(oracle, "data", lambda name: wrong if name == file else data(name))
+    oracle.programs.cache_clear()
+    with pytest.raises(UserError) as caught:
+        oracle.programs()
+    monkeypatch.undo()
+    lines = (repo_root() / "codecs" / file).read_text().splitlines()
+    line = lines.index(f'{key} = "{stands}"') + 1
+    assert caught.value.message == f"codecs/{file}:{line}: there is no {key} other"
 
 
 @pytest.mark.campaign

@@ -17,7 +17,7 @@ def test_functions_are_made_of_calls_of_ours() -> None:
     assert first.endswith("(dst, stride, E & 0xff, I & 0xff, H & 0xff);")
     assert second.endswith("(dst + 8 * stride, stride, E >> 8, I >> 8, H >> 8);")
     assert first.split("(dst")[0] != second.split("(dst")[0]  # the 4-tap and the 8-tap one
-    assert first.startswith("(way = ")  # one expression, behind an if as well
+    assert first.startswith("(n_way = ")  # one expression, behind an if as well
     assert "for (int x = 0; x < 64; x += 16) {" in made["vp9dsp.mc[64][sharp][avg][1][0]"]
     assert "vp9dsp.mc[64][sharp][avg][1][1]" in made
 

@@ -77,7 +77,7 @@ COPY = Op("copy", "", PUT.clause, "put")
 
 
 def most_rows(width: int) -> int:
-    """The height of an item: that of the smallest blocks so wide. Higher ones are several items."""
+    """The height of an item. Some blocks so wide are lower; higher ones are several items."""
     return min(width, 8)
 
 
@@ -130,7 +130,7 @@ def vp9_mc(k: KernelBuilder, width: int, way: Way, op: Op) -> None:
         f"sub{most}", rows=(most, most), **between,
         why="taps of 8 bits: only the copy's needs more",
     )  # fmt: skip
-    k.item_class(f"rows{most}", rows=(most, most), why="the height of all but the smallest blocks")
+    k.item_class(f"rows{most}", rows=(most, most), why="an item with all of its rows")
     taps = k.table("taps", i16, [t for b in SUBPEL_FILTERS for t in b])
 
     def filtered(place: Value, pixels: list[Value]) -> Value:
@@ -170,6 +170,6 @@ def vp9_whole(k: KernelBuilder, op: Op, width: int) -> None:
     )
     src = k.plane("src", u8, rows=(0, most), cols=(0, width))
     rows = k.param("rows", u8, 1, most, why="height; higher blocks are several items")
-    k.item_class(f"rows{most}", rows=(most, most), why="the height of all but the smallest blocks")
+    k.item_class(f"rows{most}", rows=(most, most), why="an item with all of its rows")
     with k.stage(y=k.upto(rows, most), x=width) as (y, x):
         stored(dst, y, x, op, src[y, x])

@@ -14,7 +14,7 @@ extern "C" {
  * A block 16 wide as it stands in the reference, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_avg16 carries; 12 bytes, the same layout on the GPU. */
@@ -75,7 +75,7 @@ DAEDALUS_API void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, p
  * A block 4 wide as it stands in the reference, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_avg4 carries; 12 bytes, the same layout on the GPU. */
@@ -136,7 +136,7 @@ DAEDALUS_API void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, pt
  * A block 8 wide as it stands in the reference, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_avg8 carries; 12 bytes, the same layout on the GPU. */
@@ -197,7 +197,7 @@ DAEDALUS_API void daedalus_items_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, pt
  * A block 16 wide as it stands in the reference, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_copy16 carries; 12 bytes, the same layout on the GPU. */
@@ -257,7 +257,7 @@ DAEDALUS_API void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, 
  * A block 4 wide as it stands in the reference, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_copy4 carries; 12 bytes, the same layout on the GPU. */
@@ -317,7 +317,7 @@ DAEDALUS_API void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, p
  * A block 8 wide as it stands in the reference, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_copy8 carries; 12 bytes, the same layout on the GPU. */
@@ -1438,7 +1438,7 @@ DAEDALUS_API void daedalus_items_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, 
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_16h carries; 12 bytes, the same layout on the GPU. */
@@ -1501,7 +1501,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_16h(uint8_t *dst, ptrdiff_t dst_stride, 
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_16h_avg carries; 12 bytes, the same layout on the GPU. */
@@ -1566,7 +1566,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_16h_avg(uint8_t *dst, ptrdiff_t dst_stri
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_16hv carries; 12 bytes, the same layout on the GPU. */
@@ -1630,7 +1630,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_16hv(uint8_t *dst, ptrdiff_t dst_stride,
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_16hv_avg carries; 12 bytes, the same layout on the GPU. */
@@ -1694,7 +1694,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_16hv_avg(uint8_t *dst, ptrdiff_t dst_str
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_16v carries; 12 bytes, the same layout on the GPU. */
@@ -1757,7 +1757,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_16v(uint8_t *dst, ptrdiff_t dst_stride, 
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_16v_avg carries; 12 bytes, the same layout on the GPU. */
@@ -1821,7 +1821,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stri
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
  * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_4h carries; 12 bytes, the same layout on the GPU. */
@@ -1884,7 +1884,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, p
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
  * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_4h_avg carries; 12 bytes, the same layout on the GPU. */
@@ -1949,7 +1949,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_strid
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter.
  * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_4hv carries; 12 bytes, the same layout on the GPU. */
@@ -2013,7 +2013,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, 
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter.
  * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_4hv_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2077,7 +2077,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stri
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
  * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_4v carries; 12 bytes, the same layout on the GPU. */
@@ -2140,7 +2140,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, p
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
  * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: the height of all but the smallest blocks.
+ * Class rows4: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_4v_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2204,7 +2204,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_strid
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_8h carries; 12 bytes, the same layout on the GPU. */
@@ -2267,7 +2267,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, p
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_8h_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2332,7 +2332,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_strid
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_8hv carries; 12 bytes, the same layout on the GPU. */
@@ -2396,7 +2396,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8hv(uint8_t *dst, ptrdiff_t dst_stride, 
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_8hv_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2460,7 +2460,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stri
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_8v carries; 12 bytes, the same layout on the GPU. */
@@ -2523,7 +2523,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8v(uint8_t *dst, ptrdiff_t dst_stride, p
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
- * Class rows8: the height of all but the smallest blocks.
+ * Class rows8: an item with all of its rows.
  */
 
 /** What an item of vp9_mc_8v_avg carries; 12 bytes, the same layout on the GPU. */
