@@ -3,7 +3,10 @@
 simulator, against the reference
 interpreter: every kind of items, rows that run downwards and upwards, records in any order."""
 
+from pathlib import Path
+
 import pytest
+from spec_support import kernel_of, spec_text
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile.registry import find, load
@@ -57,6 +60,7 @@ MAPPINGS = (
     "sand128_p010__qpu_full_p4_word_recordonce",
     "av1_cdef8__qpu_inside_p4_word_recordonce",
     "h264_deblock_luma_v__qpu_full_recordonce",  # an element of an array by a lookup
+    "av1_sgr8__qpu_full_p2",  # stages under opposite conditions, one behind the other
 )
 # Scheduled as well, by a short search: the bars of what is emitted are test_emitted.py's, every
 # other mapping is `./daedalus v3d mappings`'.
@@ -128,3 +132,25 @@ def test_a_program_that_does_nothing_is_told() -> None:
 
     outcomes = trials(entry.kernel, options, 30, run=nothing)
     assert any(o.mismatches for _, o in outcomes)
+
+
+OPPOSITE = """
+f = k.temp("f", (8, 8))
+some = k.table("some", u16, (0, 5, 0, 7, 3, 0, 0, 9))[p & 7]
+with k.stage(y=8, x=8, given=some > 0) as (y, x):
+    f[y, x] = px[y, x] >> 1
+with k.stage(y=8, x=8, given=some <= 0) as (y, x):
+    f[y, x] = px[y, 7 - x]
+with k.stage(y=8, x=8) as (y, x):
+    px[y, x] = f[y, x]
+"""
+
+
+@pytest.mark.parametrize("points", [2, 4, 8])
+def test_a_stages_condition_is_looked_up_whatever_the_stage_before_did(
+    points: int, tmp_path: Path
+) -> None:
+    """Else, where that one is left out, nothing would be known of it."""
+    kernel = kernel_of(tmp_path, spec_text(OPPOSITE))
+    for kind, outcome in trials(kernel, options_of("qpu", points=points), 60):
+        assert not outcome.mismatches, f"{kind} items: {outcome.first}"

@@ -9,12 +9,12 @@
 #   half the pixels 0, half 255
 # assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
 #   half the pixels 0, half 255
-# input hash 1b2a822a8eaa1eca
+# input hash 12635bcb9347aafe
 #
 # A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
 # with it.
-# 1779 instructions a trip, 1779 an item; 1576 at least for all it does.
-# 64 of the 64 registers that 2 threads a QPU leave each.
+# 1773 instructions a trip, 1773 an item; 1576 at least for all it does.
+# 63 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 62 load 69 words, 1 store 1.
 # Record: dst_off, src_off, set and w0 and w1, set and w0 and w1.
 #
@@ -35,8 +35,8 @@
 .uniform 0x00000056
 .uniform 0x00000010
 .uniform 0x80808080
-.uniform 0x01010101
 .uniform 0xfffffffa  # vec2
+.uniform 0x01010101
 .uniform 0x00000280
 .uniform 0x01010100
 .uniform 0x00000280
@@ -66,10 +66,10 @@
 .uniform 0x00000000  # address of src
 .uniform 0x00000056
 .uniform 0x00000010
-.uniform 0xfffffffa  # vec2
 .uniform 0x80808080
 .uniform 0x01010101
 .uniform 0x00000280
+.uniform 0xfffffffa  # vec2
 .uniform 0x01010100
 .uniform 0x00000280
 .uniform 0x00000101
@@ -79,17 +79,17 @@
 .uniform 0x80808080
 .uniform 0x01010101
 .uniform 0x00000280
-.uniform 0xfffffffa  # vec2
 .uniform 0x01010100
+.uniform 0xfffffffa  # vec2
 .uniform 0x00000280
 .uniform 0x00000101
 .uniform 0xcba43210
 .uniform 0x3ba432fd
 .uniform 0x00007c00
 .uniform 0x21000000
+.uniform 0xfffffffa  # vec2
 .uniform 0x2fdcba43
 .uniform 0x00098765
-.uniform 0xfffffffa  # vec2
 .uniform 0x50098765
 .uniform 0x00007fe0
 .uniform 0x000edcba
@@ -578,1780 +578,1774 @@ loop:
     shl rf4, rf4, 4
     eidx rf6 ; ldunifrf.rf7                                         # uniform value:records
     eidx rf7 ; add rf4, rf7, rf4 ; ldunifrf.rf8                     # uniform value:threads
+    umin tmuau, rf0, rf4 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     shl rf8, rf8, 4
-    umin tmuau, rf0, rf4 ; add rf4, rf0, rf8 ; thrsw                # the item's record | uniform 0xfffffffb (vec3)
-    eidx rf8 ; ldunifrf.rf9                                         # s1 76 scale | uniform table:scale0
-    nop ; ldunifrf.rf10                                             # s1 85 stage | uniform 0x00000034
-    nop ; umul24 rf11, rf3, rf10 ; ldtmu.rf10                       # s1 85 stage | the item's record
-    shr rf11, rf11, 8                                               # s1 85 stage
+    eidx rf4 ; add rf8, rf0, rf8 ; ldunifrf.rf9                     # the item's record | s1 76 scale | uniform table:scale0
+    nop ; ldtmu.rf10                                                # the item's record
+    nop ; ldtmu.rf11                                                # the item's record
     nop ; ldtmu.rf12                                                # the item's record
-    nop ; ldtmu.rf13                                                # the item's record
-    and rf14, rf13, rf1 ; umul24 rf15, rf11, 5                      # s1 66 set | s1 85 stage
-    shl rf3, rf14, 2 ; sub rf14, rf3, rf15                          # s1 76 scale | s1 85 stage
-    shl rf14, rf14, 1 ; add rf9, rf9, rf3                           # s1 86 row0 | s1 76 scale
+    and rf13, rf12, rf1 ; ldunifrf.rf14                             # s1 66 set | s1 85 stage | uniform 0x00000034
+    shl rf13, rf13, 2 ; umul24 rf14, rf3, rf14                      # s1 76 scale | s1 85 stage
+    shr rf14, rf14, 8 ; add rf9, rf9, rf13                          # s1 85 stage | s1 76 scale
     nop ; mov tmua, rf9 ; thrsw ; ldunifrf.rf15                     # s1 76 scale | s1 86 row0 | uniform value:src
-    nop ; add rf14, rf15, rf14 ; ldunifrf.rf15                      # s1 86 row0 | s1 85 stage | uniform 0x00000056
-    nop ; umul24 rf15, rf11, rf15 ; ldunifrf.rf16                   # s1 85 stage | s1 86 row2 | uniform 0x00000010
-    shr rf15, rf15, 8                                               # s1 85 stage
+    nop ; umul24 rf16, rf14, 5                                      # s1 85 stage
+    nop ; sub rf3, rf3, rf16 ; ldunifrf.rf16                        # s1 85 stage | uniform 0x00000056
+    shl rf3, rf3, 1 ; umul24 rf16, rf14, rf16                       # s1 86 row0 | s1 85 stage
+    shr rf15, rf16, 8 ; add rf3, rf15, rf3                          # s1 85 stage | s1 86 row0
     nop ; umul24 rf15, rf15, 3                                      # s1 85 stage
-    sub rf11, rf11, rf15 ; smul24 rf15, rf2, -3                     # s1 85 stage | s1 86 row0
-    nop ; smul24 rf17, rf11, rf2 ; ldtmu.rf11                       # s1 86 row0 | s1 76 scale
-    add rf11, rf14, rf17 ; sub.pushc -, 0, rf11                     # s1 86 row0
-    nop ; add rf11, rf11, rf15 ; ldunifrf.rf15                      # s1 86 row0 | s1 48 add | uniform 0x80808080
-    nop ; add rf11, rf11, -3                                        # s1 86 row0
-    nop ; add rf11, rf11, rf12 ; ldunifrf.rf14                      # s1 86 row0 | s1 48 add | uniform 0x01010101
-    and.ifa tmuau, rf11, -4                                         # s1 86 row0 | uniform 0xfffffffa (vec2)
-    shl rf17, rf11, 3                                               # s1 86 row0
-    not rf18, rf17 ; sub rf11, rf11, -5                             # s1 86 row0
-    and.ifa tmua, rf11, -4                                          # s1 86 row0
-    nop ; thrsw ; ldunifrf.rf11                                     # s1 48 total | uniform 0x00000280
-    mov rf19, 0 ; mov.ifa tmua, rf9                                 # s1 87 store sums0 | s2 76 scale
-    mov rf21, rf19 ; mov rf22, rf19 ; ldunifrf.rf20                 # s1 87 store sums0 | s1 88 store squares0 | s1 48 add | uniform 0x01010100
-    nop ; mov rf24, rf19 ; thrsw ; ldtmu.rf23                       # s1 87 store sums0 | s1 86 row0
-    shr rf25, rf23, rf17 ; ldtmu.rf23                               # s1 86 row0
-    shr rf26, rf23, rf17 ; add rf23, rf23, rf23 ; ldtmu.rf17        # s1 86 row0
-    shl rf17, rf23, rf18 ; add rf23, rf17, rf17 ; ldunifrf.rf27     # s1 86 row0 | s1 48 total | uniform 0x00000280
-    shl rf18, rf23, rf18 ; add rf17, rf25, rf17 ; ldunifrf.rf23     # s1 86 row0 | s1 48 total | uniform 0x00000101
-    and rf26, rf17, rf1 ; add rf18, rf26, rf18 ; ldunifrf.rf25      # s1 86 row0 | s1 85 stage | uniform 0x00000034
-    shr rf26, rf17, 8 ; smul24 rf28, rf26, rf26                     # s1 86 row1 | s1 88 values0
-    and rf25, rf26, rf1 ; umul24 rf26, rf5, rf25 ; ldunifrf.rf29    # s1 86 row1 | s1 85 stage | s1 86 row0 | uniform value:src
-    shr rf16, rf17, rf16 ; smul24 rf25, rf25, rf25 ; ldunifrf.rf30  # s1 86 row2 | s1 88 values1 | s1 85 stage | uniform 0x00000056
-    and rf16, rf16, rf1 ; add rf28, rf28, rf25 ; ldtmu.rf31         # s1 86 row2 | s1 48 add | s2 76 scale
-    xor rf16, rf17, rf15 ; smul24 rf32, rf16, rf16 ; ldunifrf.rf33  # s1 48 add | s1 88 values2 | s1 86 row2 | uniform 0x00000010
-    xor rf15, rf18, rf15 ; v8dot rf14, rf16, rf14 ; ldunifrf.rf34   # s1 48 total | s1 48 add | uniform 0x80808080
-    shr rf14, rf17, -8 ; add rf11, rf14, rf11                       # s1 86 row3 | s1 48 total
-    and rf35, rf18, rf1 ; v8dot rf17, rf15, 1                       # s1 86 row4 | s1 48 total
-    shr rf11, rf18, 8 ; add.ifa rf21, rf17, rf11                    # s1 86 row4 | s1 87 store sums0
-    and rf14, rf11, rf1 ; smul24 rf11, rf14, rf14 ; ldunifrf.rf17   # s1 86 row4 | s1 88 values3 | s1 48 add | uniform 0x01010101
-    shr rf35, rf26, 8 ; smul24 rf26, rf35, rf35                     # s1 85 stage | s1 88 v
-    add rf16, rf28, rf32 ; v8dot rf20, rf16, rf20 ; ldunifrf.rf28   # s1 48 add | s1 48 total | uniform 0x00000280
-    add rf16, rf16, rf11 ; add rf20, rf20, rf27 ; ldunifrf.rf27     # s1 48 add | s1 48 total | uniform 0x01010100
-    add.ifa rf22, rf16, rf26 ; v8dot rf15, rf15, rf23               # s1 88 store squares0 | s1 48 total
-    add.ifa rf24, rf15, rf20 ; smul24 rf14, rf14, rf14              # s1 87 store sums0 | s1 88 v
-    add rf25, rf25, rf32 ; umul24 rf32, rf35, 5                     # s1 48 add | s1 85 stage
-    add rf5, rf25, rf11 ; sub rf11, rf5, rf32 ; ldunifrf.rf25       # s1 48 add | s1 85 stage | s1 48 total | uniform 0x00000280
-    shl rf11, rf11, 1 ; add rf5, rf5, rf26                          # s1 86 row0 | s1 48 add
-    add.ifa rf19, rf5, rf14 ; add rf5, rf29, rf11                   # s1 88 store squares0 | s1 86 row0
-    sub.pushc -, 0, rf31 ; umul24 rf30, rf35, rf30                  # s2 86 row0 | s1 85 stage
-    shr rf30, rf30, 8                                               # s1 85 stage
-    nop ; umul24 rf30, rf30, 3                                      # s1 85 stage
-    sub rf30, rf35, rf30 ; mov rf35, 0                              # s1 85 stage | s1 87 store sums0
-    mov rf11, rf35 ; smul24 rf30, rf30, rf2 ; ldunifrf.rf31         # s2 87 store sums0 | s1 86 row0 | s1 48 total | uniform 0x00000101
-    add rf5, rf5, rf30 ; mov rf14, rf35 ; ldunifrf.rf30             # s1 86 row0 | s2 88 store squares0 | s1 85 stage | uniform 0x00000034
-    add rf5, rf5, -3 ; mov rf29, rf35                               # s2 86 row0 | s2 87 store sums0
-    add rf5, rf5, rf12 ; umul24 rf30, rf6, rf30 ; ldunifrf.rf26     # s2 86 row0 | s1 85 stage | s1 86 row0 | uniform value:src
+    sub rf14, rf14, rf15 ; smul24 rf15, rf2, -3                     # s1 85 stage | s1 86 row0
+    nop ; smul24 rf16, rf14, rf2 ; ldtmu.rf14                       # s1 86 row0 | s1 76 scale
+    add rf3, rf3, rf16 ; sub.pushc -, 0, rf14                       # s1 86 row0
+    nop ; add rf3, rf3, rf15 ; ldunifrf.rf15                        # s1 86 row0 | s1 86 row2 | uniform 0x00000010
+    nop ; add rf3, rf3, -3                                          # s1 86 row0
+    nop ; add rf3, rf3, rf11 ; ldunifrf.rf14                        # s1 86 row0 | s1 48 add | uniform 0x80808080
+    and.ifa tmuau, rf3, -4                                          # s1 86 row0 | uniform 0xfffffffa (vec2)
+    shl rf16, rf3, 3                                                # s1 86 row0
+    not rf17, rf16 ; sub rf3, rf3, -5                               # s1 86 row0
+    and.ifa tmua, rf3, -4                                           # s1 86 row0
+    nop ; mov tmua, rf9 ; thrsw ; ldunifrf.rf3                      # s2 76 scale | s1 48 add | uniform 0x01010101
+    nop ; ldunifrf.rf18                                             # s1 48 total | uniform 0x00000280
+    nop ; mov rf19, 0                                               # s1 87 store sums0
+    mov rf21, rf19 ; mov rf22, rf19 ; thrsw ; ldtmu.rf20            # s1 87 store sums0 | s1 88 store squares0 | s1 86 row0
+    shr rf23, rf20, rf16 ; mov rf24, rf19 ; ldtmu.rf20              # s1 86 row0 | s1 87 store sums0
+    shr rf25, rf20, rf16 ; add rf20, rf20, rf20 ; ldtmu.rf16        # s1 86 row0
+    shl rf16, rf20, rf17 ; add rf20, rf16, rf16 ; ldunifrf.rf26     # s1 86 row0 | s1 48 add | uniform 0x01010100
+    shl rf17, rf20, rf17 ; add rf16, rf23, rf16 ; ldunifrf.rf20     # s1 86 row0 | s1 48 total | uniform 0x00000280
+    and rf25, rf16, rf1 ; add rf17, rf25, rf17 ; ldunifrf.rf23      # s1 86 row0 | s1 48 total | uniform 0x00000101
+    shr rf25, rf16, 8 ; smul24 rf27, rf25, rf25                     # s1 86 row1 | s1 88 values0
+    and rf25, rf25, rf1 ; ldunifrf.rf28                             # s1 86 row1 | s1 85 stage | uniform 0x00000034
+    shr rf15, rf16, rf15 ; smul24 rf25, rf25, rf25 ; ldunifrf.rf29  # s1 86 row2 | s1 88 values1 | s1 86 row0 | uniform value:src
+    and rf15, rf15, rf1 ; add rf27, rf27, rf25 ; ldunifrf.rf30      # s1 86 row2 | s1 48 add | s1 85 stage | uniform 0x00000056
+    xor rf15, rf16, rf14 ; smul24 rf31, rf15, rf15 ; ldtmu.rf32     # s1 48 add | s1 88 values2 | s2 76 scale
+    xor rf14, rf17, rf14 ; add rf27, rf27, rf31 ; ldunifrf.rf33     # s1 48 total | s1 48 add | s1 86 row2 | uniform 0x00000010
+    shr rf16, rf16, -8 ; add rf25, rf25, rf31                       # s1 86 row3 | s1 48 add
+    and rf31, rf17, rf1 ; smul24 rf16, rf16, rf16 ; ldunifrf.rf34   # s1 86 row4 | s1 88 values3 | s1 48 add | uniform 0x80808080
+    shr rf27, rf17, 8 ; add rf17, rf27, rf16                        # s1 86 row4 | s1 48 add
+    and rf16, rf27, rf1 ; add rf25, rf25, rf16 ; ldunifrf.rf27      # s1 86 row4 | s1 48 add | uniform 0x01010101
+    sub.pushc -, 0, rf32 ; v8dot rf3, rf15, rf3                     # s2 86 row0 | s1 48 add
+    add rf3, rf3, rf18 ; v8dot rf18, rf14, 1                        # s1 48 total
+    add.ifb rf21, rf18, rf3 ; smul24 rf3, rf31, rf31                # s1 87 store sums0 | s1 88 v
+    add rf25, rf25, rf3 ; smul24 rf16, rf16, rf16 ; ldunifrf.rf18   # s1 48 add | s1 88 v | s1 48 total | uniform 0x00000280
+    add.ifb rf22, rf17, rf3 ; v8dot rf3, rf15, rf26                 # s1 88 store squares0 | s1 48 add
+    add rf3, rf3, rf20 ; v8dot rf14, rf14, rf23 ; ldunifrf.rf20     # s1 48 total | s1 48 add | uniform 0x01010100
+    add.ifb rf24, rf14, rf3 ; add.ifb rf19, rf25, rf16              # s1 87 store sums0 | s1 88 store squares0
+    mov rf3, 0 ; umul24 rf28, rf5, rf28                             # s1 87 store sums0 | s1 85 stage
+    shr rf28, rf28, 8 ; mov rf14, rf3                               # s1 85 stage | s2 87 store sums0
+    mov rf25, rf3 ; umul24 rf16, rf28, 5                            # s2 88 store squares0 | s1 85 stage
+    sub rf5, rf5, rf16 ; umul24 rf16, rf28, rf30 ; ldunifrf.rf30    # s1 85 stage | s1 48 total | uniform 0x00000280
+    shl rf5, rf5, 1 ; mov rf23, rf3                                 # s1 86 row0 | s2 87 store sums0
+    shr rf16, rf16, 8 ; add rf5, rf29, rf5                          # s1 85 stage | s1 86 row0
+    nop ; umul24 rf16, rf16, 3                                      # s1 85 stage
+    nop ; sub rf16, rf28, rf16 ; ldunifrf.rf28                      # s1 85 stage | s1 48 total | uniform 0x00000101
+    nop ; smul24 rf16, rf16, rf2 ; ldunifrf.rf29                    # s1 86 row0 | s1 85 stage | uniform 0x00000034
+    add rf5, rf5, rf16 ; umul24 rf16, rf6, rf29 ; ldunifrf.rf29     # s1 86 row0 | s1 85 stage | uniform value:src
+    nop ; add rf5, rf5, -3                                          # s2 86 row0
+    shr rf16, rf16, 8 ; add rf5, rf5, rf11                          # s1 85 stage | s2 86 row0
     and.ifa tmuau, rf5, -4                                          # s2 86 row0 | uniform 0xfffffffa (vec2)
-    shl rf32, rf5, 3                                                # s2 86 row0
-    not rf15, rf32 ; sub rf5, rf5, -5                               # s2 86 row0
+    shl rf15, rf5, 3                                                # s2 86 row0
+    not rf17, rf15 ; sub rf5, rf5, -5                               # s2 86 row0
     and.ifa tmua, rf5, -4                                           # s2 86 row0
-    nop ; mov.ifa tmua, rf9 ; thrsw                                 # s3 76 scale
-    shr rf30, rf30, 8                                               # s1 85 stage
-    nop ; umul24 rf5, rf30, 5                                       # s1 85 stage
-    nop ; sub rf6, rf6, rf5 ; thrsw ; ldtmu.rf5                     # s1 85 stage | s2 86 row0
-    shr rf20, rf5, rf32 ; ldtmu.rf5                                 # s2 86 row0
-    shr rf16, rf5, rf32 ; add rf32, rf5, rf5 ; ldtmu.rf5            # s2 86 row0
-    shl rf5, rf32, rf15 ; add rf32, rf5, rf5 ; ldunifrf.rf23        # s2 86 row0 | s1 85 stage | uniform 0x00000056
-    shl rf15, rf32, rf15 ; add rf5, rf20, rf5 ; ldtmu.rf20          # s2 86 row0 | s3 76 scale
-    and rf16, rf5, rf1 ; add rf15, rf16, rf15 ; ldunifrf.rf32       # s2 86 row0 | s1 86 row2 | uniform 0x00000010
-    shr rf16, rf5, 8 ; smul24 rf18, rf16, rf16                      # s2 86 row1 | s2 88 values0
-    and rf16, rf16, rf1 ; umul24 rf23, rf30, rf23 ; ldunifrf.rf36   # s2 86 row1 | s1 85 stage | s1 48 add | uniform 0x80808080
-    shr rf16, rf5, rf33 ; smul24 rf33, rf16, rf16 ; ldunifrf.rf37   # s2 86 row2 | s2 88 values1 | s1 48 add | uniform 0x01010101
-    and rf16, rf16, rf1 ; add rf18, rf18, rf33 ; ldunifrf.rf38      # s2 86 row2 | s2 48 add | s1 48 total | uniform 0x00000280
-    xor rf16, rf5, rf34 ; smul24 rf39, rf16, rf16 ; ldunifrf.rf40   # s2 48 add | s2 88 values2 | s1 48 add | uniform 0x01010100
-    xor rf34, rf15, rf34 ; v8dot rf17, rf16, rf17 ; ldunifrf.rf41   # s2 48 total | s2 48 add | s1 48 total | uniform 0x00000280
-    shr rf17, rf5, -8 ; add rf5, rf17, rf28                         # s2 86 row3 | s2 48 total
-    and rf42, rf15, rf1 ; v8dot rf28, rf34, 1                       # s2 86 row4 | s2 48 total
-    shr rf5, rf15, 8 ; add.ifa rf11, rf28, rf5                      # s2 86 row4 | s2 87 store sums0
-    and rf17, rf5, rf1 ; smul24 rf5, rf17, rf17 ; ldunifrf.rf15     # s2 86 row4 | s2 88 values3 | s1 48 total | uniform 0x00000101
-    shl rf42, rf6, 1 ; smul24 rf6, rf42, rf42                       # s1 86 row0 | s2 88 v
-    shr rf23, rf23, 8 ; add rf18, rf18, rf39                        # s1 85 stage | s2 48 add
-    add rf16, rf18, rf5 ; v8dot rf18, rf16, rf27 ; ldunifrf.rf27    # s2 48 add | s1 85 stage | uniform 0x00000034
-    add.ifa rf14, rf16, rf6 ; add rf16, rf18, rf25                  # s2 88 store squares0 | s2 48 total
-    add rf33, rf33, rf39 ; v8dot rf31, rf34, rf31 ; ldunifrf.rf34   # s2 48 add | s2 48 total | s1 86 row0 | uniform value:src
-    add.ifa rf29, rf31, rf16 ; smul24 rf16, rf17, rf17              # s2 87 store sums0 | s2 88 v
-    add rf5, rf33, rf5 ; add rf26, rf26, rf42 ; ldunifrf.rf33       # s2 48 add | s1 86 row0 | s1 85 stage | uniform 0x00000056
-    add rf5, rf5, rf6 ; umul24 rf6, rf23, 3                         # s2 48 add | s1 85 stage
-    add.ifa rf35, rf5, rf16 ; sub rf5, rf30, rf6                    # s2 88 store squares0 | s1 85 stage
-    sub.pushc -, 0, rf20 ; smul24 rf5, rf5, rf2                     # s3 86 row0 | s1 86 row0
-    add rf5, rf26, rf5 ; smul24 rf26, rf2, 3                        # s1 86 row0 | s3 86 row0
-    add rf5, rf5, rf26 ; mov rf26, 0                                # s3 86 row0 | s1 87 store sums0
-    add rf5, rf5, -3 ; mov rf20, rf26                               # s3 86 row0 | s3 87 store sums0
-    add rf5, rf5, rf12 ; mov rf16, rf26 ; ldunifrf.rf6              # s3 86 row0 | s3 88 store squares0 | s1 86 row2 | uniform 0x00000010
-    and.ifa tmuau, rf5, -4 ; mov rf30, rf26                         # s3 86 row0 | s3 87 store sums0 | uniform 0xfffffffa (vec2)
-    shl rf27, rf5, 3 ; umul24 rf23, rf7, rf27                       # s3 86 row0 | s1 85 stage
-    not rf42, rf27 ; sub rf5, rf5, -5                               # s3 86 row0
-    and.ifa tmua, rf5, -4                                           # s3 86 row0
-    eidx rf5 ; mov.ifa tmua, rf9 ; thrsw                            # s4 76 scale
-    shr rf23, rf23, 8                                               # s1 85 stage
-    nop ; umul24 rf17, rf23, 5                                      # s1 85 stage
-    sub rf17, rf7, rf17 ; umul24 rf33, rf23, rf33 ; thrsw ; ldtmu.rf7 # s1 85 stage | s3 86 row0
-    shr rf31, rf7, rf27 ; ldtmu.rf7                                 # s3 86 row0
-    shr rf39, rf7, rf27 ; add rf27, rf7, rf7 ; ldtmu.rf7            # s3 86 row0
-    shl rf7, rf27, rf42 ; add rf27, rf7, rf7 ; ldtmu.rf18           # s3 86 row0 | s4 76 scale
-    shl rf27, rf27, rf42 ; add rf7, rf31, rf7 ; ldunifrf.rf31       # s3 86 row0 | s1 48 add | uniform 0x80808080
-    and rf39, rf7, rf1 ; add rf27, rf39, rf27 ; ldunifrf.rf42       # s3 86 row0 | s1 48 add | uniform 0x01010101
-    shr rf39, rf7, 8 ; smul24 rf25, rf39, rf39                      # s3 86 row1 | s3 88 values0
-    and rf39, rf39, rf1 ; smul24 rf28, rf2, 6                       # s3 86 row1 | s4 86 row0
-    shr rf32, rf7, rf32 ; smul24 rf39, rf39, rf39 ; ldunifrf.rf43   # s3 86 row2 | s3 88 values1 | s1 48 total | uniform 0x00000280
-    and rf25, rf32, rf1 ; add rf32, rf25, rf39 ; ldunifrf.rf44      # s3 86 row2 | s3 48 add | s1 48 add | uniform 0x01010100
-    xor rf25, rf7, rf36 ; smul24 rf45, rf25, rf25 ; ldunifrf.rf46   # s3 48 add | s3 88 values2 | s1 48 total | uniform 0x00000280
-    xor rf37, rf27, rf36 ; v8dot rf36, rf25, rf37 ; ldunifrf.rf47   # s3 48 total | s3 48 add | s1 48 total | uniform 0x00000101
-    shr rf36, rf7, -8 ; add rf7, rf36, rf38                         # s3 86 row3 | s3 48 total
-    and rf48, rf27, rf1 ; v8dot rf38, rf37, 1                       # s3 86 row4 | s3 48 total
-    shr rf7, rf27, 8 ; add.ifa rf20, rf38, rf7                      # s3 86 row4 | s3 87 store sums0
-    and rf36, rf7, rf1 ; smul24 rf7, rf36, rf36 ; ldunifrf.rf27     # s3 86 row4 | s3 88 values3 | s1 85 stage | uniform 0x00000034
-    shl rf48, rf17, 1 ; smul24 rf17, rf48, rf48                     # s1 86 row0 | s3 88 v
-    shr rf33, rf33, 8 ; add rf32, rf32, rf45                        # s1 85 stage | s3 48 add
-    add rf25, rf32, rf7 ; v8dot rf32, rf25, rf40 ; ldunifrf.rf40    # s3 48 add | s1 86 row0 | uniform value:src
-    add.ifa rf16, rf25, rf17 ; add rf25, rf32, rf41                 # s3 88 store squares0 | s3 48 total
-    add rf37, rf39, rf45 ; v8dot rf15, rf37, rf15 ; ldunifrf.rf39   # s3 48 add | s3 48 total | s1 86 row2 | uniform 0x00000010
-    add.ifa rf30, rf15, rf25 ; smul24 rf15, rf36, rf36              # s3 87 store sums0 | s3 88 v
-    add rf7, rf37, rf7 ; add rf34, rf34, rf48 ; ldunifrf.rf37       # s3 48 add | s1 86 row0 | s1 48 add | uniform 0x80808080
-    add rf7, rf7, rf17 ; umul24 rf17, rf33, 3                       # s3 48 add | s1 85 stage
-    add.ifa rf26, rf7, rf15 ; sub rf7, rf23, rf17                   # s3 88 store squares0 | s1 85 stage
-    sub.pushc -, 0, rf18 ; smul24 rf7, rf7, rf2                     # s4 86 row0 | s1 86 row0
-    add rf7, rf34, rf7 ; mov rf34, 0                                # s1 86 row0 | s1 87 store sums0
-    add rf7, rf7, rf28 ; mov rf18, rf34 ; ldunifrf.rf28             # s4 86 row0 | s4 87 store sums0 | s1 48 add | uniform 0x01010101
-    add rf7, rf7, -3 ; mov rf15, rf34                               # s4 86 row0 | s4 88 store squares0
-    add rf7, rf7, rf12 ; mov rf23, rf34 ; ldunifrf.rf17             # s4 86 row0 | s4 87 store sums0 | s1 48 total | uniform 0x00000280
-    and.ifa tmuau, rf7, -4 ; umul24 rf27, rf8, rf27                 # s4 86 row0 | s1 85 stage | uniform 0xfffffffa (vec2)
-    shl rf33, rf7, 3                                                # s4 86 row0
-    not rf48, rf33 ; sub rf7, rf7, -5                               # s4 86 row0
-    and.ifa tmua, rf7, -4                                           # s4 86 row0
-    nop ; mov.ifa tmua, rf9 ; thrsw                                 # s5 76 scale
-    shr rf27, rf27, 8                                               # s1 85 stage
-    nop ; umul24 rf27, rf27, 5                                      # s1 85 stage
-    nop ; sub rf27, rf8, rf27 ; thrsw ; ldtmu.rf8                   # s1 85 stage | s4 86 row0
-    shr rf7, rf8, rf33 ; ldtmu.rf8                                  # s4 86 row0
-    shr rf25, rf8, rf33 ; add rf33, rf8, rf8 ; ldtmu.rf8            # s4 86 row0
-    shl rf8, rf33, rf48 ; add rf33, rf8, rf8 ; ldtmu.rf36           # s4 86 row0 | s5 76 scale
-    shl rf8, rf33, rf48 ; add rf7, rf7, rf8 ; ldunifrf.rf33         # s4 86 row0 | s1 48 add | uniform 0x01010100
-    and rf25, rf7, rf1 ; add rf8, rf25, rf8 ; ldunifrf.rf48         # s4 86 row0 | s1 48 total | uniform 0x00000280
-    shr rf25, rf7, 8 ; smul24 rf45, rf25, rf25                      # s4 86 row1 | s4 88 values0
-    and rf25, rf25, rf1 ; smul24 rf32, rf2, 9                       # s4 86 row1 | s5 86 row0
-    shr rf6, rf7, rf6 ; smul24 rf25, rf25, rf25 ; ldunifrf.rf41     # s4 86 row2 | s4 88 values1 | s1 48 total | uniform 0x00000101
-    and rf6, rf6, rf1 ; add rf45, rf45, rf25 ; ldunifrf.rf38        # s4 86 row2 | s4 48 add | s6 91 values0 | uniform 0xcba43210
-    xor rf6, rf7, rf31 ; smul24 rf49, rf6, rf6                      # s4 48 add | s4 88 values2
-    xor rf42, rf8, rf31 ; v8dot rf31, rf6, rf42                     # s4 48 total | s4 48 add
-    shr rf31, rf7, -8 ; add rf7, rf31, rf43                         # s4 86 row3 | s4 48 total
-    and rf50, rf8, rf1 ; v8dot rf43, rf42, 1                        # s4 86 row4 | s4 48 total
-    shr rf7, rf8, 8 ; add.ifa rf18, rf43, rf7                       # s4 86 row4 | s4 87 store sums0
-    and rf31, rf7, rf1 ; smul24 rf7, rf31, rf31 ; ldunifrf.rf8      # s4 86 row4 | s4 88 values3 | s6 91 values0 | uniform 0x3ba432fd
-    shl rf50, rf27, 1 ; smul24 rf27, rf50, rf50                     # s1 86 row0 | s4 88 v
-    add rf6, rf45, rf49 ; v8dot rf44, rf6, rf44 ; ldunifrf.rf45     # s4 48 add | s6 91 values0 | uniform 0x00007c00
-    add rf6, rf6, rf7 ; add rf44, rf44, rf46 ; ldunifrf.rf46        # s4 48 add | s4 48 total | s6 91 values0 | uniform 0x21000000
-    add.ifa rf15, rf6, rf27 ; v8dot rf6, rf42, rf47                 # s4 88 store squares0 | s4 48 total
-    add.ifa rf23, rf6, rf44 ; smul24 rf6, rf31, rf31                # s4 87 store sums0 | s4 88 v
-    add rf25, rf25, rf49 ; add rf40, rf40, rf50 ; ldunifrf.rf49     # s4 48 add | s1 86 row0 | s6 91 values0 | uniform 0x2fdcba43
-    add rf7, rf25, rf7 ; add rf25, rf40, rf32 ; ldunifrf.rf32       # s4 48 add | s5 86 row0 | s6 91 values0 | uniform 0x00098765
-    add rf7, rf7, rf27 ; add rf25, rf25, -3                         # s4 48 add | s5 86 row0
-    add.ifa rf34, rf7, rf6 ; add rf6, rf25, rf12                    # s4 88 store squares0 | s5 86 row0
-    shl rf38, rf6, 3 ; mov rf7, rf38                                # s5 86 row0 | s6 91 values0
-    not rf36, rf38 ; sub.pushc -, 0, rf36                           # s5 86 row0
-    and.ifa tmuau, rf6, -4 ; mov rf8, rf8                           # s5 86 row0 | s6 91 values0 | uniform 0xfffffffa (vec2)
-    sub rf6, rf6, -5 ; mov rf46, rf46                               # s5 86 row0 | s6 91 values0
-    and.ifa tmua, rf6, -4 ; mov rf6, rf49                           # s5 86 row0 | s6 91 values0
-    eidx rf49 ; mov.ifa tmua, rf9 ; thrsw                           # s6 76 scale
-    shl rf32, rf5, 2 ; mov rf25, rf32                               # s6 91 values0
-    shr rf7, rf7, rf32 ; mov rf27, 0                                # s6 91 values0 | s1 87 store sums0
-    shr rf40, rf8, rf32 ; mov rf50, rf27 ; ldtmu.rf8                # s6 91 values0 | s5 87 store sums0 | s5 86 row0
-    shr rf31, rf8, rf38 ; mov rf44, rf27 ; ldtmu.rf8                # s5 86 row0 | s5 88 store squares0
-    shr rf42, rf8, rf38 ; add rf38, rf8, rf8 ; ldtmu.rf8            # s5 86 row0
-    shl rf8, rf38, rf36 ; add rf38, rf8, rf8 ; ldunifrf.rf47        # s5 86 row0 | s6 91 values0 | uniform 0x50098765
-    shl rf31, rf38, rf36 ; add rf8, rf31, rf8 ; ldunifrf.rf36       # s5 86 row0 | s6 91 values0 | uniform 0x00007fe0
-    and rf42, rf8, rf1 ; add rf31, rf42, rf31 ; ldunifrf.rf38       # s5 86 row0 | s6 91 values0 | uniform 0x000edcba
-    shr rf42, rf8, 8 ; smul24 rf43, rf42, rf42                      # s5 86 row1 | s5 88 values0
-    and rf42, rf42, rf1 ; mov rf52, rf27 ; ldunifrf.rf51            # s5 86 row1 | s5 87 store sums0 | s6 91 values0 | uniform 0xa00edcba
-    shr rf39, rf8, rf39 ; smul24 rf42, rf42, rf42                   # s5 86 row2 | s5 88 values1
-    and rf39, rf39, rf1 ; add rf43, rf43, rf42 ; ldunifrf.rf53      # s5 86 row2 | s5 48 add | s6 91 values0 | uniform 0x000003e0
-    xor rf39, rf8, rf37 ; smul24 rf54, rf39, rf39                   # s5 48 add | s5 88 values2
-    xor rf37, rf31, rf37 ; v8dot rf28, rf39, rf28                   # s5 48 total | s5 48 add
-    shr rf17, rf8, -8 ; add rf8, rf28, rf17                         # s5 86 row3 | s5 48 total
-    and rf55, rf31, rf1 ; v8dot rf28, rf37, 1                       # s5 86 row4 | s5 48 total
-    shr rf8, rf31, 8 ; add.ifa rf50, rf28, rf8                      # s5 86 row4 | s5 87 store sums0
-    and rf17, rf8, rf1 ; smul24 rf8, rf17, rf17 ; ldunifrf.rf28     # s5 86 row4 | s5 88 values3 | s6 91 values0 | uniform 0x00007c00
-    rot rf31, rf14, -5 ; smul24 rf55, rf55, rf55                    # s6 91 values0 | s5 88 v
-    shl rf56, rf5, -4 ; add rf43, rf43, rf54                        # s6 91 values0 | s5 48 add
-    asr rf56, rf56, -1 ; add rf43, rf43, rf8                        # s6 91 values0 | s5 48 add
-    and rf40, rf56, rf40 ; add.ifa rf44, rf43, rf55                 # s6 91 values0 | s5 88 store squares0
-    xor rf33, rf7, rf40 ; v8dot rf7, rf39, rf33 ; ldunifrf.rf39     # s6 91 values0 | s5 48 add | uniform 0x00007fe0
-    shuffle rf48, rf22, rf33 ; add rf7, rf7, rf48                   # s6 91 values0 | s5 48 total
-    shr rf41, rf46, rf32 ; v8dot rf37, rf37, rf41 ; ldunifrf.rf46   # s6 91 values0 | s5 48 total | s6 93 mul | uniform 0x00000019
-    shr rf6, rf6, rf32 ; add.ifa rf52, rf37, rf7                    # s6 91 values0 | s5 87 store sums0
-    and rf17, rf56, rf6 ; smul24 rf6, rf17, rf17 ; ldunifrf.rf7     # s6 91 values0 | s5 88 v | uniform 0x000edcba
-    xor rf41, rf41, rf17 ; add rf17, rf42, rf54 ; ldunifrf.rf42     # s6 91 values0 | s5 48 add | uniform 0xa00edcba
-    shuffle rf17, rf14, rf41 ; add rf8, rf17, rf8                   # s6 91 values0 | s5 48 add
-    shr rf25, rf25, rf32 ; add rf8, rf8, rf55 ; ldunifrf.rf55       # s6 91 values0 | s5 48 add | uniform 0x000003e0
-    rot rf6, rf16, -5 ; add.ifa rf27, rf8, rf6                      # s6 91 values0 | s5 88 store squares0
-    shuffle rf8, rf14, rf33 ; mov rf54, 1                           # s6 91 values0
-    shl rf47, rf54, rf5 ; mov rf5, rf47 ; ldunifrf.rf54             # s6 91 values0 | uniform 0x00007c00
-    and.pushz -, rf47, rf45 ; mov rf38, rf38                        # s6 91 values0
-    shr rf5, rf5, rf32 ; mov.ifna rf48, rf31 ; thrsw                # s6 91 values0
-    and rf5, rf56, rf5 ; mov rf51, rf51 ; ldunifrf.rf31             # s6 91 values0 | uniform 0x00007fe0
-    xor rf5, rf25, rf5 ; mov rf7, rf7 ; ldunifrf.rf25               # s6 91 values0 | s6 93 rshr | uniform 0x00080000
-    shuffle rf45, rf22, rf5 ; mov rf37, rf42 ; ldtmu.rf42           # s6 91 values0 | s6 76 scale
-    and.pushz -, rf47, rf36 ; mov rf36, 1                           # s6 91 values0
-    shr rf17, rf38, rf32 ; mov.ifna rf45, rf17                      # s6 91 values0
-    shr rf45, rf51, rf32 ; add rf32, rf48, rf45 ; ldunifrf.rf48     # s6 91 values0 | s6 48 add | s6 93 a2 | uniform table:shrink
-    and rf45, rf56, rf45 ; mov rf56, 0                              # s6 91 values0 | s1 87 store sums0
-    xor rf17, rf17, rf45 ; mov rf51, rf56 ; ldunifrf.rf45           # s6 91 values0 | s6 94 store a0 | s6 95 sub | uniform 0x00000100
-    shuffle rf17, rf22, rf17 ; ldunifrf.rf22                        # s6 91 values0 | s6 95 mul | uniform 0x000000a4
-    and.pushz -, rf47, rf53                                         # s6 91 values0
-    and.pushz -, rf47, rf28 ; mov.ifna rf17, rf14                   # s6 91 values0
-    shuffle rf6, rf16, rf41 ; mov.ifna rf8, rf6                     # s6 91 values0
-    shuffle rf14, rf14, rf5 ; ldunifrf.rf28                         # s6 91 values0 | s6 95 rshr | uniform 0x00000800
-    and.pushz -, rf47, rf39 ; mov rf39, 1                           # s6 91 values0
-    rot rf6, rf16, 6 ; mov.ifna rf14, rf6                           # s6 91 values0
-    rot rf47, rf11, -5                                              # s6 91 values0
-    shuffle rf6, rf21, rf33 ; mov.ifnb rf17, rf6                    # s6 91 values0
-    shuffle rf32, rf11, rf41 ; add rf17, rf32, rf17 ; ldunifrf.rf53 # s6 91 values0 | s6 48 add | uniform 0xcba43210
-    shuffle rf17, rf21, rf5 ; add rf8, rf17, rf8 ; ldunifrf.rf38    # s6 91 values0 | s6 48 add | uniform 0x3ba432fd
-    shl rf14, rf49, 2 ; add rf8, rf8, rf14                          # s6 91 values0 | s6 48 square
-    shr rf8, rf7, rf14 ; smul24 rf7, rf8, rf46                      # s6 91 values0 | s6 93 mul
-    shl rf47, rf49, -4 ; mov.ifnb rf6, rf47                         # s6 91 values0
-    asr rf32, rf47, -1 ; mov.ifna rf17, rf32                        # s6 91 values0
-    shr rf14, rf37, rf14 ; add rf6, rf6, rf17 ; ldunifrf.rf17       # s6 91 values0 | s6 48 add | uniform 0x00007c00
-    and rf32, rf32, rf14 ; mov rf14, rf53 ; ldunifrf.rf53           # s6 91 values0 | uniform 0x21000000
-    xor rf32, rf8, rf32 ; mov rf8, rf38 ; ldunifrf.rf38             # s6 91 values0 | uniform 0x2fdcba43
-    shuffle rf21, rf21, rf32 ; mov rf32, rf53 ; ldunifrf.rf53       # s6 91 values0 | uniform 0x00098765
-    shl rf38, rf36, rf49 ; mov rf36, rf38 ; ldunifrf.rf49           # s6 91 values0 | uniform 0x50098765
-    and.pushz -, rf38, rf55 ; mov rf53, rf53                        # s6 91 values0
-    rot rf55, rf20, -5 ; mov.ifna rf21, rf11                        # s6 91 values0
-    shuffle rf33, rf11, rf33 ; mov rf49, rf49 ; ldunifrf.rf37       # s6 91 values0 | uniform 0x00007fe0
-    and.pushz -, rf38, rf54                                         # s6 91 values0
-    shuffle rf41, rf20, rf41 ; mov.ifna rf33, rf55                  # s6 91 values0
-    shuffle rf5, rf11, rf5 ; ldunifrf.rf11                          # s6 91 values0 | uniform 0x000edcba
-    and.pushz -, rf38, rf31 ; mov rf11, rf11                        # s6 91 values0
-    rot rf41, rf20, 6 ; mov.ifna rf5, rf41                          # s6 91 values0
-    rot rf31, rf35, -5                                              # s6 91 values0
-    eidx rf41 ; mov.ifnb rf21, rf41                                 # s6 91 values0
-    shl rf21, rf41, 2 ; add rf6, rf6, rf21                          # s6 91 values0 | s6 48 add
-    shr rf14, rf14, rf21 ; add rf6, rf6, rf33 ; ldunifrf.rf33       # s6 91 values0 | s6 48 add | uniform 0xa00edcba
-    shl rf6, rf41, -4 ; add rf5, rf6, rf5                           # s6 91 values0 | s6 48 total
-    asr rf38, rf6, -1 ; smul24 rf6, rf5, rf5                        # s6 91 values0 | s6 93 mul
-    shr rf7, rf8, rf21 ; sub rf6, rf7, rf6 ; ldunifrf.rf8           # s6 91 values0 | s6 93 sub | uniform 0x000003e0
-    and rf7, rf38, rf7 ; umul24 rf6, rf6, rf42 ; ldunifrf.rf55      # s6 91 values0 | s6 93 mul | uniform 0x00007c00
-    xor rf7, rf14, rf7 ; add rf6, rf6, rf25 ; ldunifrf.rf14         # s6 91 values0 | s6 93 rshr | uniform 0x00007fe0
-    asr rf6, rf6, -12 ; mov rf33, rf33                              # s6 93 rshr | s6 91 values0
-    max rf6, rf6, 0                                                 # s6 93 a2
-    umin rf6, rf6, rf1 ; sub.pushc -, 0, rf42                       # s6 93 a2
+    nop ; mov tmua, rf9 ; thrsw ; ldunifrf.rf5                      # s3 76 scale | s1 85 stage | uniform 0x00000056
+    nop ; umul24 rf26, rf16, 5                                      # s1 85 stage
+    sub rf5, rf6, rf26 ; umul24 rf6, rf16, rf5 ; ldunifrf.rf26      # s1 85 stage | s1 86 row2 | uniform 0x00000010
+    nop ; thrsw ; ldtmu.rf31                                        # s2 86 row0
+    shr rf32, rf31, rf15 ; ldtmu.rf31                               # s2 86 row0
+    shr rf35, rf31, rf15 ; add rf31, rf31, rf31 ; ldtmu.rf15        # s2 86 row0
+    shl rf15, rf31, rf17 ; add rf31, rf15, rf15 ; ldtmu.rf36        # s2 86 row0 | s3 76 scale
+    shl rf17, rf31, rf17 ; add rf15, rf32, rf15 ; ldunifrf.rf31     # s2 86 row0 | s1 48 add | uniform 0x80808080
+    and rf35, rf15, rf1 ; add rf17, rf35, rf17 ; ldunifrf.rf32      # s2 86 row0 | s1 48 add | uniform 0x01010101
+    shr rf35, rf15, 8 ; smul24 rf37, rf35, rf35                     # s2 86 row1 | s2 88 values0
+    and rf35, rf35, rf1 ; smul24 rf38, rf2, 3                       # s2 86 row1 | s3 86 row0
+    shr rf33, rf15, rf33 ; smul24 rf35, rf35, rf35 ; ldunifrf.rf39  # s2 86 row2 | s2 88 values1 | s1 48 total | uniform 0x00000280
+    and rf33, rf33, rf1 ; add rf37, rf37, rf35 ; ldunifrf.rf40      # s2 86 row2 | s2 48 add | s1 48 add | uniform 0x01010100
+    xor rf33, rf15, rf34 ; smul24 rf41, rf33, rf33 ; ldunifrf.rf42  # s2 48 add | s2 88 values2 | s1 48 total | uniform 0x00000280
+    xor rf34, rf17, rf34 ; add rf37, rf37, rf41 ; ldunifrf.rf43     # s2 48 total | s2 48 add | s1 48 total | uniform 0x00000101
+    shr rf15, rf15, -8 ; add rf35, rf35, rf41                       # s2 86 row3 | s2 48 add
+    and rf41, rf17, rf1 ; smul24 rf15, rf15, rf15 ; ldunifrf.rf44   # s2 86 row4 | s2 88 values3 | s1 85 stage | uniform 0x00000034
+    shr rf37, rf17, 8 ; add rf17, rf37, rf15                        # s2 86 row4 | s2 48 add
+    and rf15, rf37, rf1 ; add rf35, rf35, rf15 ; ldunifrf.rf37      # s2 86 row4 | s2 48 add | s1 86 row0 | uniform value:src
+    shl rf27, rf5, 1 ; v8dot rf5, rf33, rf27                        # s1 86 row0 | s2 48 add
+    shr rf6, rf6, 8 ; add rf5, rf5, rf18                            # s1 85 stage | s2 48 total
+    add rf29, rf29, rf27 ; v8dot rf27, rf34, 1                      # s1 86 row0 | s2 48 total
+    add.ifa rf14, rf27, rf5 ; smul24 rf5, rf41, rf41                # s2 87 store sums0 | s2 88 v
+    add rf35, rf35, rf5 ; smul24 rf15, rf15, rf15 ; ldunifrf.rf27   # s2 48 add | s2 88 v | s1 85 stage | uniform 0x00000056
+    add.ifa rf25, rf17, rf5 ; v8dot rf5, rf33, rf20                 # s2 88 store squares0 | s2 48 add
+    add rf5, rf5, rf30 ; v8dot rf28, rf34, rf28 ; ldunifrf.rf30     # s2 48 total | s1 86 row2 | uniform 0x00000010
+    add.ifa rf23, rf28, rf5 ; add.ifa rf3, rf35, rf15               # s2 87 store sums0 | s2 88 store squares0
+    nop ; umul24 rf6, rf6, 3                                        # s1 85 stage
+    sub rf6, rf16, rf6 ; sub.pushc -, 0, rf36                       # s1 85 stage | s3 86 row0
+    mov rf16, 0 ; smul24 rf6, rf6, rf2                              # s1 87 store sums0 | s1 86 row0
+    add rf6, rf29, rf6 ; mov rf36, rf16 ; ldunifrf.rf29             # s1 86 row0 | s3 87 store sums0 | s1 48 add | uniform 0x80808080
+    add rf6, rf6, rf38 ; mov rf5, rf16 ; ldunifrf.rf38              # s3 86 row0 | s3 88 store squares0 | s1 48 add | uniform 0x01010101
+    add rf6, rf6, -3 ; mov rf15, rf16                               # s3 86 row0 | s3 87 store sums0
+    add rf6, rf6, rf11 ; umul24 rf44, rf7, rf44 ; ldunifrf.rf28     # s3 86 row0 | s1 85 stage | s1 48 total | uniform 0x00000280
+    and.ifa tmuau, rf6, -4                                          # s3 86 row0 | uniform 0xfffffffa (vec2)
+    shl rf35, rf6, 3                                                # s3 86 row0
+    not rf34, rf35 ; sub rf6, rf6, -5                               # s3 86 row0
+    and.ifa tmua, rf6, -4                                           # s3 86 row0
+    nop ; mov tmua, rf9 ; thrsw ; ldunifrf.rf6                      # s4 76 scale | s1 48 add | uniform 0x01010100
+    shr rf44, rf44, 8                                               # s1 85 stage
+    nop ; umul24 rf17, rf44, 5                                      # s1 85 stage
+    sub rf17, rf7, rf17 ; umul24 rf27, rf44, rf27 ; thrsw ; ldtmu.rf7 # s1 85 stage | s3 86 row0
+    shr rf20, rf7, rf35 ; ldtmu.rf7                                 # s3 86 row0
+    shr rf33, rf7, rf35 ; add rf35, rf7, rf7 ; ldtmu.rf7            # s3 86 row0
+    shl rf7, rf35, rf34 ; add rf35, rf7, rf7 ; ldtmu.rf41           # s3 86 row0 | s4 76 scale
+    shl rf20, rf35, rf34 ; add rf7, rf20, rf7 ; ldunifrf.rf34       # s3 86 row0 | s1 48 total | uniform 0x00000280
+    and rf33, rf7, rf1 ; add rf20, rf33, rf20 ; ldunifrf.rf35       # s3 86 row0 | s1 48 total | uniform 0x00000101
+    shr rf33, rf7, 8 ; smul24 rf18, rf33, rf33                      # s3 86 row1 | s3 88 values0
+    and rf33, rf33, rf1 ; smul24 rf45, rf2, 6                       # s3 86 row1 | s4 86 row0
+    shr rf26, rf7, rf26 ; smul24 rf33, rf33, rf33 ; ldunifrf.rf46   # s3 86 row2 | s3 88 values1 | s1 85 stage | uniform 0x00000034
+    and rf18, rf26, rf1 ; add rf26, rf18, rf33 ; ldunifrf.rf47      # s3 86 row2 | s3 48 add | s1 86 row0 | uniform value:src
+    xor rf18, rf7, rf31 ; smul24 rf48, rf18, rf18                   # s3 48 add | s3 88 values2
+    xor rf26, rf20, rf31 ; add rf31, rf26, rf48                     # s3 48 total | s3 48 add
+    shr rf7, rf7, -8 ; add rf33, rf33, rf48                         # s3 86 row3 | s3 48 add
+    and rf48, rf20, rf1 ; smul24 rf7, rf7, rf7                      # s3 86 row4 | s3 88 values3
+    shr rf31, rf20, 8 ; add rf20, rf31, rf7                         # s3 86 row4 | s3 48 add
+    and rf7, rf31, rf1 ; add rf31, rf33, rf7                        # s3 86 row4 | s3 48 add
+    shl rf32, rf17, 1 ; v8dot rf17, rf18, rf32                      # s1 86 row0 | s3 48 add
+    shr rf27, rf27, 8 ; add rf17, rf17, rf39                        # s1 85 stage | s3 48 total
+    add rf37, rf37, rf32 ; v8dot rf32, rf26, 1                      # s1 86 row0 | s3 48 total
+    add.ifa rf36, rf32, rf17 ; smul24 rf17, rf48, rf48              # s3 87 store sums0 | s3 88 v
+    add rf31, rf31, rf17 ; smul24 rf7, rf7, rf7 ; ldunifrf.rf32     # s3 48 add | s3 88 v | s1 86 row2 | uniform 0x00000010
+    add.ifa rf5, rf20, rf17 ; v8dot rf17, rf18, rf40                # s3 88 store squares0 | s3 48 add
+    add rf17, rf17, rf42 ; v8dot rf26, rf26, rf43 ; ldunifrf.rf42   # s3 48 total | s1 48 add | uniform 0x80808080
+    add.ifa rf15, rf26, rf17 ; add.ifa rf16, rf31, rf7              # s3 87 store sums0 | s3 88 store squares0
+    eidx rf7 ; umul24 rf27, rf27, 3                                 # s1 85 stage
+    sub rf27, rf44, rf27 ; sub.pushc -, 0, rf41                     # s1 85 stage | s4 86 row0
+    mov rf41, 0 ; smul24 rf27, rf27, rf2                            # s1 87 store sums0 | s1 86 row0
+    add rf27, rf37, rf27 ; mov rf44, rf41 ; ldunifrf.rf37           # s1 86 row0 | s4 87 store sums0 | s1 48 add | uniform 0x01010101
+    add rf27, rf27, rf45 ; mov rf17, rf41 ; ldunifrf.rf45           # s4 86 row0 | s4 88 store squares0 | s1 48 total | uniform 0x00000280
+    add rf27, rf27, -3 ; mov rf26, rf41                             # s4 86 row0 | s4 87 store sums0
+    add rf27, rf27, rf11 ; umul24 rf46, rf4, rf46 ; ldunifrf.rf31   # s4 86 row0 | s1 85 stage | s1 48 add | uniform 0x01010100
+    and.ifa tmuau, rf27, -4                                         # s4 86 row0 | uniform 0xfffffffa (vec2)
+    shl rf43, rf27, 3                                               # s4 86 row0
+    not rf18, rf43 ; sub rf27, rf27, -5                             # s4 86 row0
+    and.ifa tmua, rf27, -4                                          # s4 86 row0
+    nop ; mov tmua, rf9 ; thrsw ; ldunifrf.rf27                     # s5 76 scale | s1 48 total | uniform 0x00000280
+    shr rf46, rf46, 8                                               # s1 85 stage
+    nop ; umul24 rf46, rf46, 5                                      # s1 85 stage
+    nop ; sub rf46, rf4, rf46 ; thrsw ; ldtmu.rf4                   # s1 85 stage | s4 86 row0
+    shr rf20, rf4, rf43 ; ldtmu.rf4                                 # s4 86 row0
+    shr rf40, rf4, rf43 ; add rf43, rf4, rf4 ; ldtmu.rf4            # s4 86 row0
+    shl rf4, rf43, rf18 ; add rf43, rf4, rf4 ; ldtmu.rf48           # s4 86 row0 | s5 76 scale
+    shl rf18, rf43, rf18 ; add rf4, rf20, rf4 ; ldunifrf.rf20       # s4 86 row0 | s1 48 total | uniform 0x00000101
+    and rf40, rf4, rf1 ; add rf18, rf40, rf18 ; ldunifrf.rf43       # s4 86 row0 | s6 91 values0 | uniform 0xcba43210
+    shr rf40, rf4, 8 ; smul24 rf39, rf40, rf40                      # s4 86 row1 | s4 88 values0
+    and rf40, rf40, rf1 ; smul24 rf33, rf2, 9                       # s4 86 row1 | s5 86 row0
+    shr rf30, rf4, rf30 ; smul24 rf40, rf40, rf40                   # s4 86 row2 | s4 88 values1
+    and rf30, rf30, rf1 ; add rf39, rf39, rf40                      # s4 86 row2 | s4 48 add
+    xor rf30, rf4, rf29 ; smul24 rf49, rf30, rf30                   # s4 48 add | s4 88 values2
+    xor rf29, rf18, rf29 ; add rf39, rf39, rf49                     # s4 48 total | s4 48 add
+    shr rf4, rf4, -8 ; add rf40, rf40, rf49                         # s4 86 row3 | s4 48 add
+    and rf49, rf18, rf1 ; smul24 rf4, rf4, rf4                      # s4 86 row4 | s4 88 values3
+    shr rf39, rf18, 8 ; add rf18, rf39, rf4                         # s4 86 row4 | s4 48 add
+    and rf4, rf39, rf1 ; add rf39, rf40, rf4 ; ldunifrf.rf40        # s4 86 row4 | s4 48 add | s6 91 values0 | uniform 0x3ba432fd
+    shl rf46, rf46, 1 ; v8dot rf38, rf30, rf38                      # s1 86 row0 | s4 48 add
+    add rf28, rf38, rf28 ; v8dot rf38, rf29, 1                      # s4 48 total
+    add.ifa rf44, rf38, rf28 ; smul24 rf28, rf49, rf49              # s4 87 store sums0 | s4 88 v
+    add rf39, rf39, rf28 ; smul24 rf4, rf4, rf4 ; ldunifrf.rf38     # s4 48 add | s4 88 v | s6 91 values0 | uniform 0x00007c00
+    add.ifa rf17, rf18, rf28 ; v8dot rf6, rf30, rf6                 # s4 88 store squares0 | s4 48 add
+    add rf6, rf6, rf34 ; v8dot rf29, rf29, rf35 ; ldunifrf.rf34     # s4 48 total | s6 91 values0 | uniform 0x21000000
+    add.ifa rf26, rf29, rf6 ; add.ifa rf41, rf39, rf4               # s4 87 store sums0 | s4 88 store squares0
+    add rf46, rf47, rf46 ; sub.pushc -, 0, rf48                     # s1 86 row0 | s5 86 row0
+    rot rf33, rf25, -5 ; add rf46, rf46, rf33                       # s6 91 values0 | s5 86 row0
+    add rf43, rf46, -3 ; mov rf46, rf43                             # s5 86 row0 | s6 91 values0
+    shl rf47, rf7, 2 ; add rf43, rf43, rf11                         # s6 91 values0 | s5 86 row0
+    and.ifa tmuau, rf43, -4 ; mov rf40, rf40                        # s5 86 row0 | s6 91 values0 | uniform 0xfffffffa (vec2)
+    shl rf34, rf43, 3 ; mov rf48, rf34                              # s5 86 row0 | s6 91 values0
+    not rf4, rf34 ; sub rf43, rf43, -5                              # s5 86 row0
+    and.ifa tmua, rf43, -4                                          # s5 86 row0
+    shr rf46, rf46, rf47 ; mov tmua, rf9 ; thrsw ; ldunifrf.rf43    # s6 91 values0 | s6 76 scale | uniform 0x2fdcba43
+    shl rf43, rf7, -4 ; mov rf6, rf43                               # s6 91 values0
+    asr rf43, rf43, -1                                              # s6 91 values0
+    shr rf29, rf40, rf47 ; thrsw ; ldtmu.rf40                       # s6 91 values0 | s5 86 row0
+    shr rf39, rf40, rf34 ; ldtmu.rf40                               # s5 86 row0
+    shr rf35, rf40, rf34 ; add rf40, rf40, rf40 ; ldtmu.rf34        # s5 86 row0
+    shl rf34, rf40, rf4 ; add rf40, rf34, rf34 ; ldunifrf.rf18      # s5 86 row0 | s6 91 values0 | uniform 0x00098765
+    shl rf34, rf40, rf4 ; add rf4, rf39, rf34 ; ldunifrf.rf39       # s5 86 row0 | s6 91 values0 | uniform 0x50098765
+    and rf35, rf4, rf1 ; add rf34, rf35, rf34 ; ldunifrf.rf40       # s5 86 row0 | s6 91 values0 | uniform 0x00007fe0
+    shr rf35, rf4, 8 ; smul24 rf28, rf35, rf35                      # s5 86 row1 | s5 88 values0
+    and rf35, rf35, rf1 ; mov rf30, 0                               # s5 86 row1 | s1 87 store sums0
+    shr rf32, rf4, rf32 ; smul24 rf35, rf35, rf35 ; ldunifrf.rf49   # s5 86 row2 | s5 88 values1 | s6 91 values0 | uniform 0x000edcba
+    and rf28, rf32, rf1 ; add rf32, rf28, rf35 ; ldunifrf.rf50      # s5 86 row2 | s5 48 add | s6 91 values0 | uniform 0xa00edcba
+    xor rf28, rf4, rf42 ; smul24 rf51, rf28, rf28 ; ldunifrf.rf52   # s5 48 add | s5 88 values2 | s6 91 values0 | uniform 0x000003e0
+    xor rf32, rf34, rf42 ; add rf42, rf32, rf51                     # s5 48 total | s5 48 add
+    shr rf4, rf4, -8 ; add rf35, rf35, rf51                         # s5 86 row3 | s5 48 add
+    and rf51, rf34, rf1 ; smul24 rf4, rf4, rf4 ; ldunifrf.rf53      # s5 86 row4 | s5 88 values3 | s6 91 values0 | uniform 0x00007c00
+    shr rf42, rf34, 8 ; add rf34, rf42, rf4                         # s5 86 row4 | s5 48 add
+    and rf4, rf42, rf1 ; add rf35, rf35, rf4 ; ldunifrf.rf42        # s5 86 row4 | s5 48 add | s6 91 values0 | uniform 0x00007fe0
+    and rf37, rf43, rf29 ; v8dot rf29, rf28, rf37                   # s6 91 values0 | s5 48 add
+    xor rf37, rf46, rf37 ; add rf29, rf29, rf45 ; ldunifrf.rf45     # s6 91 values0 | s5 48 total | s6 93 mul | uniform 0x00000019
+    shuffle rf54, rf22, rf37 ; v8dot rf46, rf32, 1                  # s6 91 values0 | s5 48 total
+    shr rf48, rf48, rf47 ; mov rf55, rf30                           # s6 91 values0 | s5 87 store sums0
+    shr rf6, rf6, rf47 ; add.ifa rf55, rf46, rf29                   # s6 91 values0 | s5 87 store sums0
+    and rf51, rf43, rf6 ; smul24 rf6, rf51, rf51                    # s6 91 values0 | s5 88 v
+    xor rf48, rf48, rf51 ; smul24 rf4, rf4, rf4                     # s6 91 values0 | s5 88 v
+    shuffle rf51, rf25, rf48 ; add rf35, rf35, rf6                  # s6 91 values0 | s5 48 add
+    mov rf31, rf30 ; v8dot rf28, rf28, rf31                         # s5 88 store squares0 | s5 48 add
+    add.ifa rf31, rf34, rf6 ; add rf6, rf28, rf27                   # s5 88 store squares0 | s5 48 total
+    mov rf27, rf30 ; v8dot rf20, rf32, rf20 ; ldunifrf.rf32         # s5 87 store sums0 | s5 48 total | s6 91 values0 | uniform 0x000edcba
+    add.ifa rf27, rf20, rf6 ; add.ifa rf30, rf35, rf4               # s5 87 store sums0 | s5 88 store squares0
+    rot rf18, rf5, -5 ; mov rf4, rf18                               # s6 91 values0
+    shr rf4, rf4, rf47 ; mov rf6, 1                                 # s6 91 values0
+    shl rf7, rf6, rf7 ; mov rf6, rf39 ; ldunifrf.rf39               # s6 91 values0 | uniform 0xa00edcba
+    and.pushz -, rf7, rf38 ; mov rf38, rf49                         # s6 91 values0
+    shr rf6, rf6, rf47 ; mov.ifna rf54, rf33                        # s6 91 values0
+    and rf6, rf43, rf6 ; mov rf50, rf50 ; ldunifrf.rf33             # s6 91 values0 | uniform 0x000003e0
+    xor rf4, rf4, rf6 ; mov rf6, rf32 ; ldunifrf.rf32               # s6 91 values0 | uniform 0x00007c00
+    shuffle rf39, rf22, rf4 ; mov rf49, rf39 ; ldunifrf.rf20        # s6 91 values0 | uniform 0x00007fe0
+    and.pushz -, rf7, rf40 ; mov rf40, 1                            # s6 91 values0
+    shr rf38, rf38, rf47 ; mov.ifna rf39, rf51                      # s6 91 values0
+    shr rf50, rf50, rf47 ; add rf47, rf54, rf39 ; ldtmu.rf39        # s6 91 values0 | s6 48 add | s6 76 scale
+    and rf43, rf43, rf50 ; ldunifrf.rf50                            # s6 91 values0 | s6 93 rshr | uniform 0x00080000
+    xor rf38, rf38, rf43 ; ldunifrf.rf43                            # s6 91 values0 | s6 93 a2 | uniform table:shrink
+    shuffle rf22, rf22, rf38 ; mov rf38, 0                          # s6 91 values0 | s1 87 store sums0
+    and.pushz -, rf7, rf52 ; mov rf52, rf38                         # s6 91 values0 | s6 94 store a0
+    shuffle rf54, rf25, rf37 ; mov.ifna rf22, rf25                  # s6 91 values0
+    shuffle rf25, rf25, rf4 ; ldunifrf.rf51                         # s6 91 values0 | s6 95 sub | uniform 0x00000100
+    and.pushz -, rf7, rf53 ; mov rf53, 1                            # s6 91 values0
+    shuffle rf18, rf5, rf48 ; mov.ifna rf54, rf18                   # s6 91 values0
+    and.pushz -, rf7, rf42                                          # s6 91 values0
+    rot rf18, rf5, 6 ; mov.ifna rf25, rf18                          # s6 91 values0
+    rot rf7, rf14, -5                                               # s6 91 values0
+    shuffle rf18, rf21, rf37 ; mov.ifnb rf22, rf18                  # s6 91 values0
+    shuffle rf37, rf14, rf37 ; add rf22, rf47, rf22 ; ldunifrf.rf47 # s6 91 values0 | s6 48 add | s6 95 mul | uniform 0x000000a4
+    shuffle rf54, rf14, rf48 ; add rf22, rf22, rf54 ; ldunifrf.rf42 # s6 91 values0 | s6 48 add | s6 95 rshr | uniform 0x00000800
+    shuffle rf25, rf36, rf48 ; add rf22, rf22, rf25 ; ldunifrf.rf48 # s6 91 values0 | s6 48 square | uniform 0xcba43210
+    shuffle rf45, rf21, rf4 ; smul24 rf22, rf22, rf45 ; ldunifrf.rf35 # s6 91 values0 | s6 93 mul | uniform 0x3ba432fd
+    shuffle rf4, rf14, rf4 ; mov.ifnb rf18, rf7                     # s6 91 values0
+    eidx rf54 ; mov.ifna rf45, rf54                                 # s6 91 values0
+    shl rf45, rf54, 2 ; add rf18, rf18, rf45                        # s6 91 values0 | s6 48 add
+    shr rf48, rf6, rf45 ; mov rf6, rf48 ; ldunifrf.rf7              # s6 91 values0 | uniform 0x00007c00
+    shl rf28, rf54, -4 ; mov rf35, rf35                             # s6 91 values0
+    asr rf28, rf28, -1                                              # s6 91 values0
+    shr rf45, rf49, rf45 ; ldunifrf.rf49                            # s6 91 values0 | uniform 0x21000000
+    and rf45, rf28, rf45 ; mov rf28, rf49 ; ldunifrf.rf49           # s6 91 values0 | uniform 0x2fdcba43
+    xor rf48, rf48, rf45 ; mov rf45, rf49 ; ldunifrf.rf49           # s6 91 values0 | uniform 0x00098765
+    shuffle rf21, rf21, rf48 ; mov rf48, rf49 ; ldunifrf.rf49       # s6 91 values0 | uniform 0x50098765
+    shl rf49, rf40, rf54 ; mov rf40, rf49 ; ldunifrf.rf54           # s6 91 values0 | uniform 0x00007fe0
+    and.pushz -, rf49, rf33                                         # s6 91 values0
+    rot rf14, rf36, -5 ; mov.ifna rf21, rf14                        # s6 91 values0
+    and.pushz -, rf49, rf32                                         # s6 91 values0
+    and.pushz -, rf49, rf20 ; mov.ifna rf37, rf14                   # s6 91 values0
+    rot rf25, rf36, 6 ; mov.ifna rf4, rf25                          # s6 91 values0
+    rot rf14, rf3, -5                                               # s6 91 values0
+    eidx rf25 ; mov.ifnb rf21, rf25                                 # s6 91 values0
+    shl rf21, rf25, 2 ; add rf18, rf18, rf21                        # s6 91 values0 | s6 48 add
+    shr rf18, rf6, rf21 ; add rf6, rf18, rf37 ; ldunifrf.rf37       # s6 91 values0 | s6 48 add | uniform 0x000edcba
+    shl rf6, rf25, -4 ; add rf4, rf6, rf4                           # s6 91 values0 | s6 48 total
+    asr rf20, rf6, -1 ; smul24 rf6, rf4, rf4                        # s6 91 values0 | s6 93 mul
+    shr rf22, rf35, rf21 ; sub rf6, rf22, rf6 ; ldunifrf.rf35       # s6 91 values0 | s6 93 sub | uniform 0xa00edcba
+    and rf22, rf20, rf22 ; umul24 rf6, rf6, rf39 ; ldunifrf.rf49    # s6 91 values0 | s6 93 mul | uniform 0x000003e0
+    xor rf18, rf18, rf22 ; sub.pushc -, 0, rf39                     # s6 91 values0 | s6 93 a2
+    shuffle rf50, rf19, rf18 ; add rf6, rf6, rf50 ; ldunifrf.rf22   # s6 91 values0 | s6 93 rshr | uniform 0x00007c00
+    asr rf6, rf6, -12 ; mov rf37, rf37                              # s6 93 rshr | s6 91 values0
+    max rf6, rf6, 0 ; mov rf35, rf35                                # s6 93 a2 | s6 91 values0
+    umin rf6, rf6, rf1 ; ldunifrf.rf32                              # s6 93 a2 | s6 91 values0 | uniform 0x00007fe0
     shl rf6, rf6, 2                                                 # s6 93 a2
-    shuffle rf25, rf19, rf7 ; ldunifrf.rf54                         # s6 91 values0 | s6 93 mul | uniform 0x00000019
-    shl rf6, rf39, rf41 ; add.ifa tmua, rf48, rf6 ; thrsw           # s6 91 values0 | s6 93 a2
-    shr rf32, rf32, rf21 ; ldunifrf.rf39                            # s6 91 values0 | uniform 0x000edcba
-    shr rf36, rf36, rf21 ; mov rf39, rf39 ; ldunifrf.rf41           # s6 91 values0 | uniform 0xa00edcba
-    and.pushz -, rf6, rf17 ; mov rf17, rf41                         # s6 91 values0
-    and rf41, rf38, rf36 ; ldtmu.rf36                               # s6 91 values0 | s6 93 a2
-    xor rf32, rf32, rf41 ; mov.ifb rf51, rf36                       # s6 91 values0 | s6 94 store a0
-    shuffle rf45, rf35, rf32 ; sub rf36, rf45, rf36 ; ldunifrf.rf41 # s6 91 values0 | s6 95 sub | uniform 0x000003e0
-    shr rf36, rf53, rf21 ; smul24 rf5, rf36, rf5 ; ldunifrf.rf53    # s6 91 values0 | s6 95 mul | uniform 0x00007c00
-    shr rf22, rf49, rf21 ; smul24 rf5, rf5, rf22 ; ldunifrf.rf49    # s6 91 values0 | s6 95 mul | uniform 0x00007fe0
-    and rf22, rf38, rf22 ; add rf5, rf5, rf28                       # s6 91 values0 | s6 95 rshr
-    asr.ifb rf56, rf5, 12 ; mov.ifna rf25, rf31                     # s6 95 store b0 | s6 91 values0
-    xor rf22, rf36, rf22 ; mov rf36, 1                              # s6 91 values0
-    shuffle rf5, rf19, rf22 ; ldunifrf.rf31                         # s6 91 values0 | s6 93 rshr | uniform 0x00080000
-    and.pushz -, rf6, rf37 ; mov rf37, 0                            # s6 91 values0 | s1 87 store sums0
-    shr rf11, rf11, rf21 ; mov.ifna rf5, rf45                       # s6 91 values0
-    shr rf21, rf33, rf21 ; add rf5, rf25, rf5 ; ldunifrf.rf25       # s6 91 values0 | s6 48 add | s6 93 a2 | uniform table:shrink
-    and rf21, rf38, rf21 ; mov rf33, rf37 ; ldunifrf.rf38           # s6 91 values0 | s6 94 store a0 | s6 95 sub | uniform 0x00000100
-    xor rf11, rf11, rf21 ; ldunifrf.rf21                            # s6 91 values0 | s6 95 mul | uniform 0x000000a4
-    shuffle rf11, rf19, rf11 ; ldunifrf.rf19                        # s6 91 values0 | s6 95 rshr | uniform 0x00000800
-    and.pushz -, rf6, rf8 ; mov rf8, 1                              # s6 91 values0
-    rot rf45, rf26, -5 ; mov.ifna rf11, rf35                        # s6 91 values0
-    shuffle rf28, rf35, rf7 ; ldunifrf.rf48                         # s6 91 values0 | uniform 0xcba43210
-    and.pushz -, rf6, rf55 ; mov rf48, rf48                         # s6 91 values0
-    shuffle rf45, rf26, rf32 ; mov.ifna rf28, rf45                  # s6 91 values0
-    shuffle rf35, rf35, rf22 ; ldunifrf.rf55                        # s6 91 values0 | s7 91 values0 | uniform 0x6f9622fd
-    and.pushz -, rf6, rf14 ; mov rf6, rf55                          # s6 91 values0 | s7 91 values0
-    rot rf45, rf26, 6 ; mov.ifna rf35, rf45                         # s6 91 values0
-    rot rf14, rf29, -5                                              # s6 91 values0
-    shuffle rf45, rf24, rf7 ; mov.ifnb rf11, rf45                   # s6 91 values0
-    shuffle rf11, rf29, rf32 ; add rf5, rf5, rf11 ; ldunifrf.rf55   # s6 91 values0 | s6 48 add | uniform 0x21000000
-    shuffle rf28, rf24, rf22 ; add rf5, rf5, rf28                   # s6 91 values0 | s6 48 add
-    eidx rf35 ; add rf5, rf5, rf35 ; ldunifrf.rf47                  # s6 48 square | s7 91 values0 | uniform 0xd1000043
-    shl rf54, rf35, 2 ; smul24 rf5, rf5, rf54                       # s6 91 values0 | s6 93 mul
-    shr rf14, rf39, rf54 ; mov.ifnb rf45, rf14                      # s6 91 values0
-    shl rf11, rf35, -4 ; mov.ifna rf28, rf11                        # s6 91 values0
-    asr rf28, rf11, -1 ; add rf11, rf45, rf28                       # s6 91 values0 | s6 48 add
-    shr rf54, rf17, rf54 ; mov rf17, rf55 ; ldunifrf.rf55           # s6 91 values0 | uniform 0x00098765
-    and rf47, rf28, rf54 ; mov rf28, rf47 ; ldunifrf.rf54           # s6 91 values0 | s7 91 values0 | uniform 0x098ee265
-    xor rf47, rf14, rf47 ; mov rf14, rf55 ; ldunifrf.rf55           # s6 91 values0 | s7 91 values0 | uniform 0x000083e0
-    shuffle rf24, rf24, rf47 ; mov rf47, rf54 ; ldunifrf.rf54       # s6 91 values0 | s7 91 values0 | uniform 0x76500000
-    shl rf36, rf36, rf35 ; mov rf35, rf54 ; ldunifrf.rf54           # s6 91 values0 | s7 91 values0 | uniform 0x26500098
-    and.pushz -, rf36, rf41 ; mov rf41, rf54                        # s6 91 values0 | s7 91 values0
-    rot rf54, rf30, -5 ; mov.ifna rf24, rf29                        # s6 91 values0
-    shuffle rf7, rf29, rf7 ; ldunifrf.rf45                          # s6 91 values0 | uniform 0x000edcba
-    and.pushz -, rf36, rf53 ; mov rf45, rf45                        # s6 91 values0
-    shuffle rf32, rf30, rf32 ; mov.ifna rf7, rf54                   # s6 91 values0
-    shuffle rf22, rf29, rf22 ; ldunifrf.rf29                        # s6 91 values0 | s7 91 values0 | uniform 0x0ed266ba
-    and.pushz -, rf36, rf49 ; mov rf29, rf29                        # s6 91 values0 | s7 91 values0
-    rot rf32, rf30, 6 ; mov.ifna rf22, rf32                         # s6 91 values0
-    eidx rf36 ; ldunifrf.rf49                                       # s6 91 values0 | uniform 0x00098765
-    shl rf32, rf36, 2 ; mov.ifnb rf24, rf32                         # s6 91 values0
-    shr rf24, rf48, rf32 ; add rf11, rf11, rf24 ; ldunifrf.rf48     # s6 91 values0 | s6 48 add | s7 91 values0 | uniform 0x098ee265
-    shl rf11, rf36, -4 ; add rf7, rf11, rf7                         # s6 91 values0 | s6 48 add
-    asr rf11, rf11, -1 ; add rf7, rf7, rf22                         # s6 91 values0 | s6 48 total
-    shr rf32, rf6, rf32 ; smul24 rf6, rf7, rf7 ; ldunifrf.rf22      # s7 91 values0 | s6 93 mul | uniform 0x00000019
-    and rf6, rf11, rf32 ; sub rf5, rf5, rf6 ; ldunifrf.rf11         # s7 91 values0 | s6 93 sub | s6 91 values0 | uniform 0xcba43210
-    xor rf6, rf24, rf6 ; umul24 rf5, rf5, rf42 ; ldunifrf.rf24      # s7 91 values0 | s6 93 mul | uniform 0x6f9622fd
-    shuffle rf31, rf16, rf6 ; add rf5, rf5, rf31                    # s7 91 values0 | s6 93 rshr
-    asr rf5, rf5, -12 ; mov rf49, rf49                              # s6 93 rshr | s6 91 values0
-    max rf5, rf5, 0 ; mov rf48, rf48                                # s6 93 a2 | s7 91 values0
-    umin rf5, rf5, rf1 ; sub.pushc -, 0, rf42                       # s6 93 a2
-    shl rf5, rf5, 2 ; mov rf11, rf11                                # s6 93 a2 | s6 91 values0
-    shuffle rf6, rf15, rf6 ; mov rf24, rf24 ; ldunifrf.rf42         # s7 91 values0 | s6 93 rshr | uniform 0x00080000
-    shl rf5, rf36, 2 ; add.ifa tmua, rf25, rf5                      # s6 91 values0 | s6 93 a2
-    shr rf17, rf17, rf5 ; mov.ifa tmua, rf9 ; thrsw                 # s6 91 values0 | s7 76 scale
-    shl rf25, rf36, -4                                              # s6 91 values0
-    asr rf25, rf25, -1                                              # s6 91 values0
-    shr rf32, rf28, rf5 ; ldtmu.rf28                                # s7 91 values0 | s6 93 a2
-    and rf32, rf25, rf32 ; mov.ifa rf33, rf28                       # s7 91 values0 | s6 94 store a0
-    xor rf28, rf17, rf32 ; sub rf17, rf38, rf28 ; thrsw ; ldunifrf.rf32 # s7 91 values0 | s6 95 sub | s6 93 a2 | uniform table:shrink
-    shr rf14, rf14, rf5 ; smul24 rf7, rf17, rf7                     # s6 91 values0 | s6 95 mul
-    shr rf21, rf47, rf5 ; smul24 rf7, rf7, rf21 ; ldunifrf.rf47     # s7 91 values0 | s6 95 mul | s6 95 sub | uniform 0x00000100
-    shuffle rf17, rf15, rf28 ; add rf7, rf7, rf19 ; ldtmu.rf19      # s7 91 values0 | s6 95 rshr | s7 76 scale
-    asr.ifa rf37, rf7, 12                                           # s6 95 store b0
-    and rf21, rf25, rf21 ; mov rf7, 0                               # s7 91 values0 | s1 87 store sums0
-    xor rf14, rf14, rf21 ; mov rf38, rf7 ; ldunifrf.rf21            # s7 91 values0 | s7 94 store a0 | s6 95 mul | uniform 0x000000a4
-    shuffle rf14, rf16, rf14 ; ldunifrf.rf54                        # s7 91 values0 | s6 95 rshr | uniform 0x00000800
-    shl rf8, rf8, rf36 ; ldunifrf.rf36                              # s6 91 values0 | uniform 0xcba43210
-    and.pushz -, rf8, rf55 ; mov rf8, rf36                          # s7 91 values0 | s6 91 values0
-    shr rf17, rf35, rf5 ; mov.ifna rf14, rf17                       # s7 91 values0
-    shr rf31, rf41, rf5 ; add rf14, rf31, rf14 ; ldunifrf.rf41      # s7 91 values0 | s7 48 add | uniform 0x6f9622fd
-    and rf31, rf25, rf31 ; sub.pushc -, 0, rf19                     # s7 91 values0 | s7 93 a2
-    xor rf17, rf17, rf31 ; mov rf31, rf41 ; ldunifrf.rf41           # s7 91 values0 | s6 91 values0 | uniform 0x21000000
-    shuffle rf41, rf15, rf17 ; mov rf35, rf41 ; ldunifrf.rf36       # s7 91 values0 | s6 91 values0 | uniform 0xd1000043
-    shr rf45, rf45, rf5 ; mov rf36, rf36 ; ldunifrf.rf55            # s6 91 values0 | s7 91 values0 | uniform 0x00098765
-    shr rf29, rf29, rf5 ; mov rf55, rf55                            # s7 91 values0 | s6 91 values0
-    and rf29, rf25, rf29                                            # s7 91 values0
-    xor rf29, rf45, rf29 ; ldunifrf.rf45                            # s7 91 values0 | uniform 0x098ee265
-    shuffle rf16, rf16, rf29 ; mov rf45, rf45                       # s7 91 values0
-    shr rf49, rf49, rf5                                             # s6 91 values0
-    shr rf41, rf48, rf5 ; mov.ifnb rf16, rf41                       # s7 91 values0
-    and rf16, rf25, rf41 ; add rf14, rf14, rf16 ; ldunifrf.rf41     # s7 91 values0 | s7 48 add | uniform 0x76500000
-    xor rf14, rf49, rf16 ; add rf6, rf14, rf6 ; ldunifrf.rf16       # s7 91 values0 | s7 48 add | uniform 0x26500098
-    shuffle rf15, rf15, rf14 ; mov rf41, rf41 ; ldunifrf.rf49       # s7 91 values0 | s6 91 values0 | uniform 0x000edcba
-    shr rf16, rf11, rf5 ; mov rf11, rf16 ; ldunifrf.rf48            # s6 91 values0 | s7 91 values0 | uniform 0x0ed266ba
-    shr rf5, rf24, rf5 ; mov.ifnb rf15, rf44                        # s7 91 values0
-    and rf6, rf25, rf5 ; add rf5, rf6, rf15 ; ldunifrf.rf15         # s7 91 values0 | s7 48 square | s6 91 values0 | uniform 0x00098765
-    xor rf6, rf16, rf6 ; smul24 rf5, rf5, rf22 ; ldunifrf.rf16      # s7 91 values0 | s7 93 mul | uniform 0x098ee265
-    shuffle rf49, rf20, rf6 ; mov rf22, rf49 ; ldunifrf.rf25        # s7 91 values0 | s6 91 values0 | s6 93 mul | uniform 0x00000019
-    shuffle rf6, rf18, rf6 ; mov rf48, rf48 ; ldunifrf.rf24         # s7 91 values0 | s6 91 values0 | uniform 0xcba43210
-    shuffle rf15, rf18, rf28 ; mov rf28, rf15                       # s7 91 values0 | s6 91 values0
-    shuffle rf16, rf20, rf14 ; mov rf44, rf16                       # s7 91 values0
-    shuffle rf17, rf18, rf17                                        # s7 91 values0
-    shuffle rf15, rf20, rf29 ; mov.ifnb rf16, rf15                  # s7 91 values0
-    shuffle rf14, rf18, rf14 ; add rf16, rf49, rf16 ; ldunifrf.rf18 # s7 91 values0 | s7 48 add | uniform 0x6f9622fd
-    eidx rf17 ; mov.ifnb rf15, rf17                                 # s7 91 values0
-    shl rf50, rf17, 2 ; mov.ifnb rf14, rf50                         # s6 91 values0 | s7 91 values0
-    shr rf15, rf8, rf50 ; add rf8, rf16, rf15 ; ldunifrf.rf16       # s6 91 values0 | s7 48 add | s6 93 rshr | uniform 0x00080000
-    shl rf8, rf17, -4 ; add rf6, rf8, rf6                           # s6 91 values0 | s7 48 add
-    asr rf8, rf8, -1 ; add rf6, rf6, rf14                           # s6 91 values0 | s7 48 total
-    shr rf50, rf31, rf50 ; smul24 rf31, rf6, rf6 ; ldunifrf.rf14    # s7 91 values0 | s7 93 mul | s6 93 a2 | uniform table:shrink
-    and rf8, rf8, rf50 ; sub rf5, rf5, rf31 ; ldunifrf.rf31         # s7 91 values0 | s7 93 sub | s6 95 sub | uniform 0x00000100
-    xor rf8, rf15, rf8 ; umul24 rf5, rf5, rf19 ; ldunifrf.rf15      # s7 91 values0 | s7 93 mul | s6 95 mul | uniform 0x000000a4
-    shuffle rf42, rf26, rf8 ; add rf5, rf5, rf42                    # s7 91 values0 | s7 93 rshr
-    asr rf5, rf5, -12 ; mov rf24, rf24                              # s7 93 rshr | s6 91 values0
-    max rf5, rf5, 0 ; mov rf18, rf18                                # s7 93 a2 | s7 91 values0
-    umin rf5, rf5, rf1 ; mov rf50, 0                                # s7 93 a2 | s1 87 store sums0
-    shl rf5, rf5, 2 ; mov rf49, rf50                                # s7 93 a2 | s7 94 store a0
-    shuffle rf8, rf34, rf8                                          # s7 91 values0
-    shl rf5, rf17, 2 ; add.ifa tmua, rf32, rf5                      # s6 91 values0 | s7 93 a2
-    shr rf35, rf35, rf5 ; thrsw                                     # s6 91 values0
-    shl rf17, rf17, -4                                              # s6 91 values0
-    asr rf17, rf17, -1                                              # s6 91 values0
-    shr rf32, rf36, rf5 ; ldtmu.rf36                                # s7 91 values0 | s7 93 a2
-    and rf32, rf17, rf32 ; mov.ifa rf38, rf36                       # s7 91 values0 | s7 94 store a0
-    xor rf35, rf35, rf32 ; sub rf32, rf47, rf36 ; ldunifrf.rf36     # s7 91 values0 | s7 95 sub | s6 95 rshr | uniform 0x00000800
-    shuffle rf32, rf34, rf35 ; smul24 rf6, rf32, rf6                # s7 91 values0 | s7 95 mul
-    shr rf21, rf55, rf5 ; smul24 rf6, rf6, rf21 ; ldunifrf.rf55     # s6 91 values0 | s7 95 mul | s8 54 load a0 | uniform 0x20000000
-    shr rf45, rf45, rf5 ; add rf6, rf6, rf54 ; ldunifrf.rf54        # s7 91 values0 | s7 95 rshr | s8 54 load a0 | uniform 0xea000000
-    asr.ifa rf7, rf6, 12 ; mov rf6, rf55                            # s7 95 store b0 | s8 54 load a0
-    and rf54, rf17, rf45 ; mov rf45, rf54 ; ldunifrf.rf55           # s7 91 values0 | s8 54 load a0 | uniform 0x00ca7520
-    xor rf54, rf21, rf54 ; mov rf21, rf55 ; ldunifrf.rf55           # s7 91 values0 | s8 54 load a0 | uniform 0x0000c0c0
-    shuffle rf54, rf26, rf54 ; mov rf47, 1                          # s7 91 values0 | s6 91 values0
-    shr rf41, rf41, rf5 ; ldunifrf.rf20                             # s7 91 values0 | s8 54 load a0 | uniform 0x31000000
-    shr rf11, rf11, rf5 ; mov.ifnb rf54, rf32                       # s7 91 values0
-    and rf42, rf17, rf11 ; add rf11, rf42, rf54 ; ldunifrf.rf54     # s7 91 values0 | s7 48 add | s8 54 load a0 | uniform 0x00db8631
-    xor rf20, rf41, rf42 ; mov rf41, rf20 ; ldunifrf.rf42           # s7 91 values0 | s8 54 load a0 | uniform 0x75c00000
-    shuffle rf54, rf34, rf20 ; mov rf32, rf54                       # s7 91 values0 | s8 54 load a0
-    shr rf22, rf22, rf5 ; mov rf42, rf42                            # s6 91 values0 | s8 54 load a0
-    shr rf48, rf48, rf5                                             # s7 91 values0
-    and rf48, rf17, rf48 ; ldunifrf.rf29                            # s7 91 values0 | s8 54 load a0 | uniform 0x0a000000
-    xor rf22, rf22, rf48 ; mov rf29, rf29                           # s7 91 values0 | s8 54 load a0
-    shuffle rf26, rf26, rf22                                        # s7 91 values0
-    shr rf28, rf28, rf5                                             # s6 91 values0
-    shr rf44, rf44, rf5 ; mov.ifnb rf26, rf54                       # s7 91 values0
-    and rf26, rf17, rf44 ; add rf11, rf11, rf26 ; ldunifrf.rf44     # s7 91 values0 | s7 48 add | s8 54 load a0 | uniform 0x0000ca75
-    xor rf11, rf28, rf26 ; add rf8, rf11, rf8 ; ldunifrf.rf26       # s7 91 values0 | s7 48 add | s8 54 load a0 | uniform 0x86d10000
-    shuffle rf34, rf34, rf11 ; mov rf44, rf44 ; ldunifrf.rf28       # s7 91 values0 | s8 54 load a0 | uniform 0x0000db86
-    shr rf26, rf24, rf5 ; mov rf24, rf26                            # s6 91 values0 | s8 54 load a0
-    shr rf5, rf18, rf5 ; mov.ifnb rf34, rf27                        # s7 91 values0
-    and rf8, rf17, rf5 ; add rf5, rf8, rf34 ; ldunifrf.rf17         # s7 91 values0 | s7 48 square | s8 54 load a0 | uniform 0xae000000
-    xor rf8, rf26, rf8 ; smul24 rf5, rf5, rf25 ; ldunifrf.rf25      # s7 91 values0 | s7 93 mul | s8 54 load a0 | uniform 0x00ec9742
-    shuffle rf28, rf30, rf8 ; mov rf26, rf28 ; ldunifrf.rf34        # s7 91 values0 | s8 54 load a0 | uniform 0x974c0000
-    shuffle rf8, rf23, rf8 ; mov rf18, 0x42000000                   # s7 91 values0 | s8 54 load a0
-    shuffle rf17, rf23, rf35 ; mov rf35, rf17 ; ldunifrf.rf27       # s7 91 values0 | s8 54 load a0 | uniform 0x0000ec97
-    shuffle rf54, rf30, rf11                                        # s7 91 values0
-    shuffle rf20, rf23, rf20                                        # s7 91 values0
-    shuffle rf17, rf30, rf22 ; mov.ifnb rf54, rf17                  # s7 91 values0
-    shuffle rf11, rf23, rf11 ; add rf23, rf28, rf54 ; ldunifrf.rf28 # s7 91 values0 | s7 48 add | s8 54 load a0 | uniform 0x20000000
-    eidx rf20 ; mov.ifnb rf17, rf20                                 # s7 91 values0
-    shl rf52, rf20, 2 ; mov.ifnb rf11, rf52                         # s6 91 values0 | s7 91 values0
-    shr rf17, rf6, rf52 ; add rf6, rf23, rf17 ; ldunifrf.rf23       # s8 54 load a0 | s7 48 add | uniform 0xea000000
-    shl rf8, rf20, -4 ; add rf6, rf6, rf8                           # s6 91 values0 | s7 48 add
-    asr rf8, rf8, -1 ; add rf6, rf6, rf11                           # s6 91 values0 | s7 48 total
-    shr rf11, rf45, rf52 ; smul24 rf45, rf6, rf6 ; ldunifrf.rf54    # s8 54 load a0 | s7 93 mul | uniform 0x00ca7520
-    and rf8, rf8, rf11 ; sub rf5, rf5, rf45 ; ldunifrf.rf11         # s8 54 load a0 | s7 93 sub | uniform 0x75c00000
-    xor rf17, rf17, rf8 ; umul24 rf5, rf5, rf19 ; ldunifrf.rf19     # s8 54 load a0 | s7 93 mul | uniform 0x0a000000
-    shuffle rf16, rf38, rf17 ; add rf5, rf5, rf16 ; ldunifrf.rf17   # s8 54 load a0 | s7 93 rshr | uniform 0x0000ca75
-    asr rf5, rf5, -12 ; mov rf25, rf25                              # s7 93 rshr | s8 54 load a0
-    max rf5, rf5, 0 ; mov rf34, rf34                                # s7 93 a2 | s8 54 load a0
-    umin rf5, rf5, rf1 ; mov rf27, rf27                             # s7 93 a2 | s8 54 load a0
-    shl rf5, rf5, 2 ; mov rf28, rf28                                # s7 93 a2 | s8 54 load a0
-    shr rf5, rf21, rf52 ; add.ifa tmua, rf14, rf5 ; thrsw           # s8 54 load a0 | s7 93 a2
-    shl rf20, rf47, rf20 ; mov.ifa tmua, rf9                        # s6 91 values0 | s8 76 scale
-    shr rf41, rf41, rf52 ; mov rf23, rf23 ; ldunifrf.rf47           # s8 54 load a0 | uniform 0x31000000
-    shuffle rf54, rf51, rf5 ; mov rf14, rf54 ; ldtmu.rf5            # s8 54 load a0 | s7 93 a2
-    and.pushz -, rf20, rf55 ; mov.ifa rf49, rf5                     # s8 54 load a0 | s7 94 store a0
-    xor rf8, rf41, rf8 ; sub rf5, rf31, rf5 ; ldunifrf.rf31         # s8 54 load a0 | s7 95 sub | uniform 0x00db8631
-    shuffle rf6, rf38, rf8 ; smul24 rf5, rf5, rf6 ; ldunifrf.rf8    # s8 54 load a0 | s7 95 mul | uniform 0x86d10000
-    shr rf15, rf32, rf52 ; smul24 rf5, rf5, rf15 ; ldunifrf.rf32    # s8 54 load a0 | s7 95 mul | uniform 0x0000db86
-    shuffle rf15, rf51, rf15 ; add rf5, rf5, rf36 ; ldunifrf.rf36   # s8 54 load a0 | s7 95 rshr | uniform 0xae000000
-    asr.ifb rf50, rf5, 12 ; mov.ifna rf54, rf16                     # s7 95 store b0 | s8 54 load a0
-    shr rf6, rf42, rf52 ; mov.ifna rf15, rf6 ; thrsw                # s8 54 load a0
-    eidx rf42 ; smul24 rf54, rf54, 5                                # s8 54 values0
-    shl rf5, rf42, -4 ; mov rf11, rf11                              # s6 91 values0 | s8 54 load a0
-    asr rf5, rf5, -1 ; mov rf19, rf19                               # s6 91 values0 | s8 54 load a0
-    shr rf17, rf29, rf52 ; mov rf29, rf17 ; ldunifrf.rf16           # s8 54 load a0 | uniform 0x00ec9742
-    and rf17, rf5, rf17 ; mov rf5, rf47 ; ldunifrf.rf47             # s8 54 load a0 | uniform 0x974c0000
-    xor rf17, rf6, rf17 ; mov rf6, rf31 ; ldunifrf.rf31             # s8 54 load a0 | uniform 0x0000ec97
-    shuffle rf8, rf38, rf17 ; mov rf17, rf8 ; ldunifrf.rf41         # s8 54 load a0 | s1 86 row0 | uniform value:src
-    shr rf44, rf44, rf52 ; mov rf20, rf32 ; ldtmu.rf32              # s8 54 load a0 | s8 76 scale
-    shuffle rf44, rf51, rf44 ; mov rf55, 0x42000000                 # s8 54 load a0
-    and.pushz -, rf42, 4 ; mov rf36, rf36                           # s8 54 load a0
-    shr rf8, rf24, rf52 ; mov.ifna rf44, rf8                        # s8 54 load a0
-    shuffle rf8, rf38, rf8 ; mov rf16, rf16 ; ldunifrf.rf24         # s8 54 load a0 | uniform 0x20000000
-    shr rf26, rf26, rf52 ; mov rf47, rf47                           # s8 54 load a0
-    shuffle rf26, rf51, rf26 ; mov rf31, rf31                       # s8 54 load a0
-    shr rf21, rf18, rf52 ; smul24 rf18, rf15, 5                     # s8 54 load a0 | s8 54 values2
-    shl rf8, rf42, -4 ; mov.ifna rf26, rf8                          # s6 91 values0 | s8 54 load a0
-    asr rf24, rf8, -1 ; mov rf8, rf24                               # s6 91 values0 | s8 54 load a0
-    shr rf44, rf35, rf52 ; smul24 rf35, rf44, 5                     # s8 54 load a0 | s8 54 values0
-    and rf44, rf24, rf44 ; smul24 rf24, rf26, 5                     # s8 54 load a0 | s8 54 v
-    xor rf21, rf21, rf44 ; ldunifrf.rf44                            # s8 54 load a0 | uniform 0xea000000
-    shuffle rf21, rf38, rf21 ; mov rf44, rf44                       # s8 54 load a0
-    shr rf25, rf25, rf52                                            # s8 54 load a0
-    shuffle rf25, rf51, rf25                                        # s8 54 load a0
-    shr rf34, rf34, rf52                                            # s8 54 load a0
-    shuffle rf21, rf38, rf34 ; mov.ifnb rf25, rf21                  # s8 54 load a0
-    shr rf27, rf27, rf52 ; ldunifrf.rf52                            # s8 54 load a0 | uniform 0x00ca7520
-    shuffle rf27, rf51, rf27 ; mov rf51, rf52 ; ldunifrf.rf52       # s8 54 load a0 | uniform 0x0000c0c0
-    eidx rf34 ; mov rf38, 1                                         # s6 91 values0
-    shl rf21, rf34, 2 ; mov.ifna rf27, rf21                         # s6 91 values0 | s8 54 load a0
-    shr rf28, rf28, rf21 ; ldunifrf.rf42                            # s8 54 load a0 | uniform 0x31000000
-    shl rf34, rf34, -4                                              # s6 91 values0
-    asr rf34, rf34, -1 ; mov rf42, rf42                             # s6 91 values0 | s8 54 load a0
-    shr rf23, rf23, rf21                                            # s8 54 load a0
-    and rf23, rf34, rf23                                            # s8 54 load a0
-    xor rf28, rf28, rf23                                            # s8 54 load a0
-    shuffle rf28, rf49, rf28 ; ldunifrf.rf45                        # s8 54 load a0 | uniform 0x00db8631
-    shr rf14, rf14, rf21                                            # s8 54 load a0
-    shuffle rf14, rf33, rf14                                        # s8 54 load a0
-    shr rf11, rf11, rf21                                            # s8 54 load a0
-    shr rf19, rf19, rf21 ; mov.ifnb rf14, rf28                      # s8 54 load a0
-    and rf34, rf34, rf19 ; smul24 rf19, rf14, 6                     # s8 54 load a0 | s8 54 values1
-    xor rf19, rf11, rf34 ; add rf11, rf54, rf19 ; ldunifrf.rf34     # s8 54 load a0 | s8 48 add | uniform 0x75c00000
-    shuffle rf11, rf49, rf19 ; add rf19, rf11, rf18 ; ldunifrf.rf54 # s8 54 load a0 | s8 48 add | uniform 0x0a000000
-    shr rf29, rf29, rf21 ; add rf19, rf19, rf35 ; ldunifrf.rf28     # s8 54 load a0 | s8 48 add | uniform 0x0000ca75
-    shuffle rf29, rf33, rf29 ; mov rf45, rf45                       # s8 54 load a0
-    shr rf5, rf5, rf21 ; mov rf34, rf34                             # s8 54 load a0
-    xor rf5, rf5, rf23 ; mov.ifna rf29, rf11                        # s8 54 load a0
-    shuffle rf5, rf49, rf5 ; smul24 rf11, rf29, 6                   # s8 54 load a0 | s8 54 values1
-    shr rf19, rf6, rf21 ; add rf6, rf19, rf11 ; ldunifrf.rf23       # s8 54 load a0 | s8 48 add | uniform 0x86d10000
-    shuffle rf6, rf33, rf19 ; add rf19, rf6, rf24                   # s8 54 load a0 | s8 48 total
-    shr rf54, rf17, rf21 ; mov rf17, rf54                           # s8 54 load a0
-    shuffle rf5, rf49, rf54 ; mov.ifnb rf6, rf5                     # s8 54 load a0
-    shr rf28, rf20, rf21 ; mov rf20, rf28 ; ldunifrf.rf54           # s8 54 load a0 | uniform 0x0000db86
-    shuffle rf23, rf33, rf28 ; mov rf28, rf23                       # s8 54 load a0
-    shr rf55, rf55, rf21 ; mov rf54, rf54                           # s8 54 load a0
-    eidx rf5 ; mov.ifna rf23, rf5                                   # s8 54 load a0
-    shl rf5, rf5, -4                                                # s6 91 values0
-    asr rf5, rf5, -1                                                # s6 91 values0
-    shr rf22, rf36, rf21 ; mov rf36, 0x42000000                     # s8 54 load a0
-    and rf5, rf5, rf22 ; ldunifrf.rf22                              # s8 54 load a0 | uniform 0xae000000
-    xor rf5, rf55, rf5 ; mov rf22, rf22                             # s8 54 load a0
-    shuffle rf5, rf49, rf5 ; ldunifrf.rf55                          # s8 54 load a0 | uniform 0x00ec9742
-    shr rf16, rf16, rf21                                            # s8 54 load a0
-    shuffle rf16, rf33, rf16                                        # s8 54 load a0
-    shr rf47, rf47, rf21                                            # s8 54 load a0
-    shuffle rf5, rf49, rf47 ; mov.ifnb rf16, rf5                    # s8 54 load a0
-    shr rf21, rf31, rf21 ; sub.pushc -, 0, rf32                     # s8 54 load a0 | s8 98 load src
-    shuffle rf21, rf33, rf21 ; mov rf33, rf55 ; ldunifrf.rf55       # s8 54 load a0 | uniform 0x974c0000
-    eidx rf31 ; mov rf55, rf55 ; ldunifrf.rf47                      # s8 54 load a0 | uniform 0x0000ec97
-    and rf5, rf31, 1 ; mov.ifnb rf21, rf5                           # s8 96 stage | s8 54 load a0
-    shl rf5, rf5, 2 ; mov rf47, rf47                                # s8 98 load src | s8 54 load a0
-    shr rf31, rf31, 1 ; add rf5, rf41, rf5                          # s8 96 stage | s8 98 load src
-    and rf31, rf31, 3                                               # s8 96 stage
-    shl rf31, rf31, 1                                               # s8 98 load src
-    eidx rf41 ; smul24 rf31, rf31, rf2 ; ldunifrf.rf49              # s8 98 load src | s8 54 load a0 | uniform 0x20000000
-    shl rf31, rf41, 2 ; add rf5, rf5, rf31                          # s6 91 values0 | s8 98 load src
-    shr rf8, rf8, rf31 ; add rf5, rf5, rf12 ; ldunifrf.rf30         # s8 54 load a0 | s8 98 load src | uniform 0xea000000
-    and.ifa tmua, rf5, -4 ; mov rf49, rf49                          # s8 98 load src | s8 54 load a0
-    shl rf48, rf5, 3                                                # s8 98 load src
-    shl rf53, rf41, -4                                              # s6 91 values0
-    asr rf53, rf53, -1                                              # s6 91 values0
-    shr rf39, rf44, rf31 ; sub rf44, rf5, -3                        # s8 54 load a0 | s8 98 load src
-    and.ifa tmua, rf44, -4                                          # s8 98 load src
-    and rf53, rf53, rf39 ; sub rf39, -1, rf48                       # s8 54 load a0 | s8 98 load src
-    xor rf8, rf8, rf53 ; thrsw                                      # s8 54 load a0
-    shr rf51, rf51, rf31                                            # s8 54 load a0
-    shl rf38, rf38, rf41                                            # s6 91 values0
-    shuffle rf41, rf7, rf8 ; ldtmu.rf8                              # s8 54 load b0 | s8 98 load src
-    shr rf48, rf8, rf48 ; ldtmu.rf8                                 # s8 98 load src
-    shuffle rf51, rf56, rf51 ; add rf8, rf8, rf8                    # s8 54 load b0 | s8 98 load src
-    shl rf8, rf8, rf39 ; mov rf30, rf30                             # s8 98 load src | s8 54 load a0
-    and.pushz -, rf38, rf52 ; add rf8, rf48, rf8                    # s8 54 load b0 | s8 98 load src
-    and rf41, rf8, rf1 ; mov.ifna rf51, rf41                        # s8 98 load src | s8 54 load b0
-    shr rf41, rf42, rf31 ; smul24 rf19, rf19, rf41 ; ldunifrf.rf42  # s8 54 load a0 | s8 98 mul | uniform 0x00ca7520
-    xor rf51, rf41, rf53 ; smul24 rf41, rf51, 5                     # s8 54 load a0 | s8 54 values0
-    shuffle rf42, rf7, rf51 ; mov rf51, rf42 ; ldunifrf.rf53        # s8 54 load b0 | s8 54 load a0 | uniform 0x75c00000
-    shr rf45, rf45, rf31 ; mov rf53, rf53 ; ldunifrf.rf38           # s8 54 load a0 | uniform 0x0a000000
-    shuffle rf38, rf56, rf45 ; mov rf45, rf38 ; ldunifrf.rf48       # s8 54 load b0 | s8 54 load a0 | uniform 0x0000ca75
-    shr rf34, rf34, rf31 ; mov rf48, rf48 ; ldunifrf.rf52           # s8 54 load a0 | uniform 0x31000000
-    eidx rf42 ; mov.ifna rf38, rf42                                 # s8 54 load b0
-    shl rf39, rf42, -4 ; mov rf52, rf52                             # s6 91 values0 | s8 54 load a0
-    asr rf39, rf39, -1                                              # s6 91 values0
-    shr rf17, rf17, rf31 ; ldunifrf.rf44                            # s8 54 load a0 | uniform 0x00db8631
-    and rf39, rf39, rf17 ; mov rf17, rf44 ; ldunifrf.rf44           # s8 54 load a0 | uniform 0x86d10000
-    xor rf34, rf34, rf39 ; mov rf39, rf44 ; ldunifrf.rf44           # s8 54 load a0 | uniform 0x0000db86
-    shuffle rf34, rf7, rf34                                         # s8 54 load b0
-    shr rf20, rf20, rf31                                            # s8 54 load a0
-    shuffle rf20, rf56, rf20                                        # s8 54 load b0
-    and.pushz -, rf42, 4                                            # s8 54 load b0
-    shr rf28, rf28, rf31 ; mov.ifna rf20, rf34                      # s8 54 load a0 | s8 54 load b0
-    shuffle rf28, rf7, rf28 ; mov rf44, rf44 ; ldunifrf.rf34        # s8 54 load b0 | s8 54 load a0 | uniform 0xae000000
-    shr rf54, rf54, rf31 ; mov rf46, 0x42000000                     # s8 54 load a0
-    shuffle rf54, rf56, rf54                                        # s8 54 load b0
-    shr rf36, rf36, rf31                                            # s8 54 load a0
-    shl rf28, rf42, -4 ; mov.ifna rf54, rf28                        # s6 91 values0 | s8 54 load b0
-    asr rf28, rf28, -1 ; mov rf34, rf34                             # s6 91 values0 | s8 54 load a0
-    shr rf22, rf22, rf31 ; ldunifrf.rf42                            # s8 54 load a0 | uniform 0x00ec9742
-    and rf22, rf28, rf22 ; mov rf28, rf42                           # s8 54 load a0
-    xor rf22, rf36, rf22 ; ldunifrf.rf36                            # s8 54 load a0 | uniform 0x974c0000
-    shuffle rf22, rf7, rf22                                         # s8 54 load b0
-    shr rf33, rf33, rf31 ; mov rf36, rf36                           # s8 54 load a0
-    shuffle rf33, rf56, rf33                                        # s8 54 load b0
-    shr rf55, rf55, rf31                                            # s8 54 load a0
-    shuffle rf7, rf7, rf55 ; mov.ifnb rf33, rf22                    # s8 54 load b0
-    shr rf31, rf47, rf31 ; add rf11, rf35, rf11 ; ldunifrf.rf35     # s8 54 load a0 | s8 48 add | uniform 0x0000ec97
-    shuffle rf31, rf56, rf31 ; mov rf35, rf35 ; ldunifrf.rf56       # s8 54 load b0 | s8 54 load a0 | s6 95 sub | uniform 0x00000100
-    eidx rf22 ; smul24 rf47, rf38, 5                                # s8 54 values2
-    shl rf7, rf22, 2 ; mov.ifna rf31, rf7                           # s6 91 values0 | s8 54 load b0
-    shr rf49, rf49, rf7 ; add rf47, rf47, rf56                      # s8 54 load a0 | s8 54 add
-    shl rf22, rf22, -4 ; add rf11, rf11, rf24                       # s6 91 values0 | s8 48 total
-    asr rf22, rf22, -1 ; add rf5, rf5, rf2                          # s6 91 values0 | s8 98 load src
-    shr rf30, rf30, rf7 ; smul24 rf20, rf20, 5                      # s8 54 load a0 | s8 54 values0
-    and rf56, rf22, rf30 ; smul24 rf30, rf54, 5                     # s8 54 load a0 | s8 54 v
-    xor rf49, rf49, rf56 ; mov rf55, 0                              # s8 54 load a0 | s1 87 store sums0
-    shuffle rf49, rf50, rf49                                        # s8 54 load b0
-    shr rf42, rf51, rf7 ; sub rf51, rf5, -3                         # s8 54 load a0 | s8 98 load src
-    shuffle rf42, rf37, rf42                                        # s8 54 load b0
-    shr rf53, rf53, rf7                                             # s8 54 load a0
-    shr rf45, rf45, rf7 ; mov.ifnb rf42, rf49                       # s8 54 load a0 | s8 54 load b0
-    and rf45, rf22, rf45 ; smul24 rf22, rf42, 6                     # s8 54 load a0 | s8 54 values1
-    xor rf41, rf53, rf45 ; add rf22, rf41, rf22 ; ldunifrf.rf45     # s8 54 load a0 | s8 48 add | s8 99 rshr | uniform 0x00000080
-    shuffle rf22, rf50, rf41 ; add rf41, rf22, rf47                 # s8 54 load b0 | s8 48 add
-    shr rf48, rf48, rf7 ; add rf41, rf41, rf20                      # s8 54 load a0 | s8 48 add
-    shuffle rf48, rf37, rf48 ; mov rf53, 0                          # s8 54 load b0 | s1 87 store sums0
-    shr rf52, rf52, rf7                                             # s8 54 load a0
-    xor rf22, rf52, rf56 ; mov.ifna rf48, rf22                      # s8 54 load a0 | s8 54 load b0
-    shuffle rf22, rf50, rf22 ; smul24 rf52, rf48, 6                 # s8 54 load b0 | s8 54 values1
-    shr rf41, rf17, rf7 ; add rf17, rf41, rf52                      # s8 54 load a0 | s8 48 add
-    shuffle rf17, rf37, rf41 ; add rf41, rf17, rf30                 # s8 54 load b0 | s8 48 total
-    shr rf39, rf39, rf7 ; add rf19, rf19, rf41 ; ldunifrf.rf41      # s8 54 load a0 | s8 99 add | s6 95 sub | uniform 0x00000100
-    shuffle rf22, rf50, rf39 ; mov.ifnb rf17, rf22                  # s8 54 load b0
-    shr rf44, rf44, rf7 ; add rf20, rf20, rf52                      # s8 54 load a0 | s8 48 add
-    shuffle rf20, rf37, rf44 ; add rf44, rf20, rf30                 # s8 54 load b0 | s8 48 total
-    shr rf46, rf46, rf7 ; smul24 rf14, rf14, 5                      # s8 54 load a0 | s8 54 values0
-    eidx rf22 ; mov.ifna rf20, rf22                                 # s8 54 load b0
-    shl rf22, rf22, -4                                              # s6 91 values0
-    asr rf22, rf22, -1                                              # s6 91 values0
-    shr rf34, rf34, rf7 ; smul24 rf15, rf15, 6                      # s8 54 load a0 | s8 54 values1
-    and rf34, rf22, rf34 ; smul24 rf22, rf6, 5                      # s8 54 load a0 | s8 54 values2
-    xor rf34, rf46, rf34 ; smul24 rf29, rf29, 5                     # s8 54 load a0 | s8 54 values0
-    shuffle rf26, rf50, rf34 ; smul24 rf34, rf26, 6                 # s8 54 load b0 | s8 54 values1
-    shr rf46, rf28, rf7 ; smul24 rf28, rf23, 5                      # s8 54 load a0 | s8 54 v
-    shuffle rf14, rf37, rf46 ; add rf15, rf14, rf15 ; ldunifrf.rf46 # s8 54 load b0 | s8 48 add | s8 99 rshr | uniform 0x00000080
-    shr rf36, rf36, rf7 ; add rf15, rf15, rf22 ; ldunifrf.rf52      # s8 54 load a0 | s8 48 add | s1 86 row2 | uniform 0x00000010
-    shuffle rf26, rf50, rf36 ; mov.ifnb rf14, rf26                  # s8 54 load b0
-    shr rf7, rf35, rf7 ; sub.pushc -, 0, rf32                       # s8 54 load a0 | s8 99 store flt0
-    shuffle rf7, rf37, rf7 ; add rf15, rf15, rf29 ; ldunifrf.rf37   # s8 54 load b0 | s8 48 add | s1 86 row2 | uniform 0x00000010
-    asr.ifa rf55, rf19, 9 ; add rf15, rf15, rf34                    # s8 99 store flt0 | s8 48 add
-    and.ifa tmua, rf5, -4 ; mov.ifnb rf7, rf26                      # s8 98 load src | s8 54 load b0
-    and.ifa tmua, rf51, -4 ; add rf15, rf15, rf28                   # s8 98 load src | s8 48 total
-    shl rf5, rf5, 3 ; add rf29, rf29, rf34                          # s8 98 load src | s8 48 add
-    shr rf29, rf8, 8 ; add rf34, rf29, rf28                         # s8 98 load src | s8 48 total
-    and rf51, rf29, rf1 ; sub rf29, -1, rf5                         # s8 98 load src
-    shr rf51, rf8, rf52 ; smul24 rf15, rf15, rf51 ; thrsw ; ldunifrf.rf52 # s8 98 load src | s8 98 mul | s8 99 rshr | uniform 0x00000080
-    and rf51, rf51, rf1 ; smul24 rf42, rf42, 5                      # s8 98 load src | s8 54 values0
-    eidx rf26 ; smul24 rf38, rf38, 6                                # s8 54 values1
-    nop ; add rf42, rf42, rf38 ; ldtmu.rf38                         # s8 48 add | s8 98 load src
-    shr rf38, rf38, rf5 ; ldtmu.rf5                                 # s8 98 load src
-    add rf5, rf5, rf5 ; smul24 rf19, rf17, 5                        # s8 98 load src | s8 54 values2
-    shl rf5, rf5, rf29 ; add rf19, rf19, rf41 ; ldunifrf.rf29       # s8 98 load src | s8 54 add | s8 99 rshr | uniform 0x00000080
-    add rf5, rf38, rf5 ; smul24 rf38, rf48, 5                       # s8 98 load src | s8 54 values0
-    and rf54, rf5, rf1 ; smul24 rf48, rf54, 6                       # s8 98 load src | s8 54 values1
-    shr rf54, rf5, 8 ; smul24 rf11, rf11, rf54                      # s8 98 load src | s8 98 v
-    and rf44, rf54, rf1 ; add rf11, rf11, rf44 ; ldunifrf.rf54      # s8 98 load src | s8 99 add | s1 86 row0 | uniform value:src
-    add rf11, rf11, rf45 ; smul24 rf45, rf20, 5                     # s8 99 rshr | s8 54 v
-    asr.ifa rf53, rf11, 8 ; add rf11, rf42, rf19                    # s8 99 store flt0 | s8 48 add
-    shr rf37, rf5, rf37 ; add rf11, rf11, rf38 ; ldunifrf.rf42      # s8 98 load src | s8 48 add | s9 101 store flt0 | uniform 0x32001000
-    and rf37, rf37, rf1 ; add rf11, rf11, rf48 ; ldunifrf.rf41      # s8 98 load src | s8 48 add | s9 101 store flt0 | uniform 0xcc00cc00
-    add rf11, rf11, rf45 ; mov rf32, 0                              # s8 48 total | s1 87 store sums0
-    add rf11, rf15, rf11 ; mov rf15, rf32                           # s8 99 add | s8 99 store flt0
-    asr.ifa rf15, rf11, 9 ; smul24 rf11, rf34, rf44                 # s8 99 store flt0 | s8 98 v
-    shr rf38, rf8, -8 ; add rf8, rf38, rf48                         # s8 98 load src | s8 48 add
-    add rf6, rf8, rf45 ; smul24 rf8, rf6, 6                         # s8 48 total | s8 54 values1
-    add rf6, rf11, rf6 ; smul24 rf11, rf25, 5                       # s8 99 add | s8 54 values2
-    add rf6, rf6, rf46 ; smul24 rf23, rf23, 6                       # s8 99 rshr | s8 54 values1
-    asr.ifa rf32, rf6, 8 ; add rf6, rf18, rf8                       # s8 99 store flt0 | s8 48 add
-    add rf11, rf6, rf11 ; smul24 rf6, rf27, 5                       # s8 48 add | s8 54 v
-    add rf11, rf11, rf24 ; smul24 rf17, rf17, 6                     # s8 48 add | s8 54 values1
-    add rf11, rf11, rf23 ; smul24 rf8, rf33, 5                      # s8 48 add | s8 54 values2
-    shr rf11, rf5, -8 ; add rf5, rf11, rf6                          # s8 98 load src | s8 48 total
-    add rf17, rf47, rf17 ; smul24 rf5, rf5, rf51 ; ldunifrf.rf47    # s8 48 add | s8 98 mul | s9 101 store flt0 | uniform 0x00320010
-    add rf17, rf17, rf8 ; smul24 rf8, rf20, 6                       # s8 48 add | s8 54 values1
-    add rf20, rf17, rf30 ; smul24 rf17, rf31, 5                     # s8 48 add | s8 54 v
-    add rf20, rf20, rf8 ; mov rf51, 0                               # s8 48 add | s1 87 store sums0
-    add rf20, rf20, rf17 ; mov rf46, rf51 ; ldunifrf.rf18           # s8 48 total | s8 99 store flt0 | s9 101 store flt0 | uniform 0x00cc00cc
-    and rf20, rf26, 1 ; add rf5, rf5, rf20                          # s8 96 stage | s8 99 add
-    asr.ifa rf46, rf5, 9 ; add rf5, rf24, rf23                      # s8 99 store flt0 | s8 48 add
-    shl rf6, rf20, 2 ; add rf5, rf5, rf6                            # s8 98 load src | s8 48 total
-    shr rf26, rf26, 1 ; smul24 rf5, rf5, rf37                       # s8 96 stage | s8 98 v
-    add rf8, rf30, rf8 ; smul24 rf25, rf25, 6                       # s8 48 add | s8 54 values1
-    add rf8, rf8, rf17 ; smul24 rf16, rf16, 5                       # s8 48 total | s8 54 values2
-    add rf5, rf5, rf8 ; smul24 rf8, rf27, 6                         # s8 99 add | s8 54 values1
-    add rf5, rf5, rf52 ; smul24 rf21, rf21, 5                       # s8 99 rshr | s8 54 v
-    asr.ifa rf51, rf5, 8 ; add rf5, rf22, rf25                      # s8 99 store flt0 | s8 48 add
-    add rf5, rf5, rf16 ; smul24 rf16, rf33, 6                       # s8 48 add | s8 54 values1
-    add rf5, rf5, rf28 ; smul24 rf14, rf14, 5                       # s8 48 add | s8 54 values2
-    add rf5, rf5, rf8 ; smul24 rf31, rf31, 6                        # s8 48 add | s8 54 values1
-    add rf5, rf5, rf21 ; smul24 rf7, rf7, 5                         # s8 48 total | s8 54 v
-    eidx rf38 ; smul24 rf5, rf5, rf38 ; ldunifrf.rf33               # s8 98 mul | s1 86 row2 | uniform 0x00000010
-    shl rf19, rf38, 2 ; add rf16, rf19, rf16                        # s6 91 values0 | s8 48 add
-    shl rf16, rf38, -4 ; add rf14, rf16, rf14                       # s6 91 values0 | s8 48 add
-    asr rf16, rf16, -1 ; add rf14, rf14, rf45                       # s6 91 values0 | s8 48 add
-    add rf14, rf14, rf31 ; mov rf22, 0                              # s8 48 add | s1 87 store sums0
-    add rf14, rf14, rf7 ; mov rf52, rf22 ; ldunifrf.rf25            # s8 48 total | s8 99 store flt0 | s10 76 scale | uniform table:scale1
-    add rf5, rf5, rf14 ; add rf8, rf28, rf8 ; ldunifrf.rf14         # s8 99 add | s8 48 add | s1 85 stage | uniform 0x00000034
-    asr.ifa rf52, rf5, 9 ; add rf5, rf8, rf21                       # s8 99 store flt0 | s8 48 total
-    add rf11, rf45, rf31 ; smul24 rf5, rf5, rf11 ; ldunifrf.rf31    # s8 48 add | s8 98 v | s1 86 row0 | uniform value:src
-    add rf7, rf11, rf7 ; mov.ifa tmua, rf9 ; thrsw                  # s8 48 total | s9 76 scale
-    add rf5, rf5, rf7 ; add rf6, rf54, rf6 ; ldunifrf.rf7           # s8 99 add | s8 98 load src | s1 85 stage | uniform 0x00000056
-    add rf5, rf5, rf29 ; smul24 rf26, rf26, rf2 ; ldunifrf.rf29     # s8 99 rshr | s9 101 load src | s1 86 row2 | uniform 0x00000010
-    asr.ifa rf22, rf5, 8 ; add rf5, rf6, rf26                       # s8 99 store flt0 | s9 101 load src
-    and.pushz -, rf38, 2 ; add rf5, rf5, rf12                       # s9 101 store flt0 | s9 101 load src
-    and rf42, rf5, -4 ; mov rf38, rf42                              # s9 101 load src | s9 101 store flt0
-    shl rf41, rf5, 3 ; mov rf6, rf41                                # s9 101 load src | s9 101 store flt0
-    shr rf47, rf38, rf19 ; mov rf26, rf47 ; ldtmu.rf38              # s9 101 store flt0 | s9 76 scale
-    shr rf6, rf6, rf19 ; sub.pushc -, 0, rf38                       # s9 101 store flt0 | s9 101 load src
-    and rf6, rf16, rf6 ; mov.ifna tmua, rf42                        # s9 101 store flt0 | s9 101 load src
-    xor rf6, rf47, rf6 ; sub rf5, rf5, -3                           # s9 101 store flt0 | s9 101 load src
-    and rf5, rf5, -4 ; mov rf18, rf18                               # s9 101 load src | s9 101 store flt0
-    shuffle rf47, rf53, rf6 ; sub rf53, -1, rf41                    # s9 101 store flt0 | s9 101 load src
-    shr rf26, rf26, rf19 ; mov.ifna tmua, rf5 ; thrsw               # s9 101 store flt0 | s9 101 load src
-    shr rf18, rf18, rf19 ; add rf3, rf25, rf3 ; ldunifrf.rf19       # s9 101 store flt0 | s10 76 scale | s1 85 stage | uniform 0x00000034
-    and rf16, rf16, rf18 ; mov.ifna tmua, rf3                       # s9 101 store flt0 | s10 76 scale
-    xor rf26, rf26, rf16 ; thrsw ; ldtmu.rf16                       # s9 101 store flt0 | s9 101 load src
-    shr rf18, rf16, rf41 ; ldtmu.rf16                               # s9 101 load src
-    eidx rf25 ; add rf16, rf16, rf16 ; ldunifrf.rf38                # s9 101 load src | s1 86 row0 | uniform value:src
-    shl rf14, rf16, rf53 ; umul24 rf54, rf25, rf14 ; ldtmu.rf16     # s9 101 load src | s1 85 stage | s10 76 scale
-    shuffle rf18, rf55, rf26 ; add rf14, rf18, rf14 ; ldunifrf.rf55 # s9 101 store flt0 | s9 101 load src | s1 85 stage | uniform 0x00000056
-    and rf9, rf14, rf1 ; smul24 rf11, rf2, -2                       # s9 101 load src | s10 86 row0
-    shr rf47, rf14, 8 ; mov.ifnb rf18, rf47                         # s9 101 load src | s9 101 store flt0
-    shl.ifna rf18, rf9, 4                                           # s9 101 store flt0
-    and rf47, rf47, rf1 ; mov rf9, 0                                # s9 101 load src | s1 87 store sums0
-    shuffle rf32, rf32, rf6 ; mov rf8, rf9 ; ldunifrf.rf45          # s9 101 store flt0 | s10 87 store sums1 | s1 86 row2 | uniform 0x00000010
-    shuffle rf15, rf15, rf26 ; mov rf28, rf9 ; ldunifrf.rf21        # s9 101 store flt0 | s10 88 store squares1 | s1 85 stage | uniform 0x00000034
-    shr rf33, rf14, rf33 ; mov rf17, rf9 ; ldunifrf.rf27            # s9 101 load src | s10 87 store sums1 | s1 86 row0 | uniform value:src
-    and rf32, rf33, rf1 ; mov.ifnb rf15, rf32                       # s9 101 load src | s9 101 store flt0
-    shl.ifna rf15, rf47, 4                                          # s9 101 store flt0
-    shuffle rf51, rf51, rf6 ; mov rf47, 0                           # s9 101 store flt0 | s1 87 store sums0
-    shuffle rf46, rf46, rf26 ; mov rf30, rf47 ; ldunifrf.rf33       # s9 101 store flt0 | s11 87 store sums1 | s1 85 stage | uniform 0x00000056
-    shr rf14, rf14, -8 ; mov rf37, rf47                             # s9 101 load src | s11 88 store squares1
-    shuffle rf6, rf22, rf6 ; mov.ifnb rf46, rf51                    # s9 101 store flt0
-    shl.ifna rf46, rf32, 4 ; mov rf32, rf47                         # s9 101 store flt0 | s11 87 store sums1
-    shuffle rf26, rf52, rf26 ; ldunifrf.rf52                        # s9 101 store flt0 | s1 86 row2 | uniform 0x00000010
-    shr rf54, rf54, 8                                               # s1 85 stage
-    mov.ifnb rf26, rf6 ; umul24 rf6, rf54, 5                        # s9 101 store flt0 | s1 85 stage
-    shl.ifna rf26, rf14, 4 ; sub rf6, rf25, rf6                     # s9 101 store flt0 | s1 85 stage
-    shl rf6, rf6, 1 ; umul24 rf7, rf54, rf7                         # s1 86 row0 | s1 85 stage
-    shr rf7, rf7, 8 ; add rf6, rf31, rf6                            # s1 85 stage | s1 86 row0
-    eidx rf31 ; umul24 rf7, rf7, 3                                  # s1 85 stage
-    sub rf7, rf54, rf7 ; sub.pushc -, 0, rf16                       # s1 85 stage | s10 86 row0
-    eidx rf16 ; smul24 rf7, rf7, rf2 ; ldunifrf.rf54                # s1 86 row0 | s1 85 stage | uniform 0x00000034
-    add rf6, rf6, rf7 ; umul24 rf7, rf31, rf19 ; ldunifrf.rf19      # s1 86 row0 | s1 85 stage | uniform value:src
-    shr rf7, rf7, 8 ; add rf6, rf6, rf11                            # s1 85 stage | s10 86 row0
-    add rf6, rf6, -2 ; umul24 rf55, rf7, rf55                       # s10 86 row0 | s1 85 stage
-    shr rf55, rf55, 8 ; add rf6, rf6, rf12                          # s1 85 stage | s10 86 row0
-    and.ifa tmua, rf6, -4 ; umul24 rf21, rf16, rf21                 # s10 86 row0 | s1 85 stage
-    shl rf11, rf6, 3                                                # s10 86 row0
-    not rf14, rf11 ; sub rf6, rf6, -3                               # s10 86 row0
-    and.ifa tmua, rf6, -4                                           # s10 86 row0
-    eidx rf6 ; mov.ifa tmua, rf3 ; thrsw                            # s11 76 scale
-    nop ; umul24 rf25, rf7, 5                                       # s1 85 stage
-    shr rf25, rf21, 8 ; sub rf21, rf31, rf25                        # s1 85 stage
-    shl rf21, rf21, 1 ; umul24 rf33, rf25, rf33                     # s1 86 row0 | s1 85 stage
-    add rf38, rf38, rf21 ; umul24 rf54, rf6, rf54 ; thrsw ; ldtmu.rf21 # s1 86 row0 | s1 85 stage | s10 86 row0
-    shr rf21, rf21, rf11 ; ldtmu.rf11                               # s10 86 row0
-    add rf11, rf11, rf11 ; umul24 rf55, rf55, 3                     # s10 86 row0 | s1 85 stage
-    shl rf7, rf11, rf14 ; sub rf14, rf7, rf55 ; ldtmu.rf11          # s10 86 row0 | s1 85 stage | s11 76 scale
-    add rf7, rf21, rf7 ; smul24 rf14, rf14, rf2 ; ldunifrf.rf21     # s10 86 row0 | s1 86 row0 | s1 85 stage | uniform 0x00000056
-    and rf14, rf7, rf1 ; add rf38, rf38, rf14 ; ldunifrf.rf55       # s10 86 row0 | s1 86 row0 | s1 86 row2 | uniform 0x00000010
-    shr rf31, rf7, 8 ; smul24 rf22, rf14, rf14                      # s10 86 row1 | s10 88 values0
-    and rf31, rf31, rf1 ; add rf38, rf38, rf2                       # s10 86 row1 | s11 86 row0
-    shr rf29, rf7, rf29 ; add rf14, rf14, rf31                      # s10 86 row2 | s10 48 add
-    and rf29, rf29, rf1 ; smul24 rf51, rf31, rf31                   # s10 86 row2 | s10 88 values1
-    shr rf7, rf7, -8 ; add.ifa rf8, rf14, rf29                      # s10 86 row2 | s10 87 store sums1
-    add rf14, rf22, rf51 ; smul24 rf22, rf29, rf29                  # s10 48 add | s10 88 v
-    add.ifa rf28, rf14, rf22 ; add rf14, rf31, rf29                 # s10 88 store squares1 | s10 48 add
-    add.ifa rf17, rf14, rf7 ; smul24 rf7, rf7, rf7                  # s10 87 store sums1 | s10 88 v
-    add rf22, rf51, rf22 ; add rf38, rf38, -2                       # s10 48 add | s11 86 row0
-    add.ifa rf9, rf22, rf7 ; add rf7, rf38, rf12                    # s10 88 store squares1 | s11 86 row0
-    shl rf22, rf7, 3                                                # s11 86 row0
-    shr rf33, rf33, 8                                               # s1 85 stage
-    not rf11, rf22 ; sub.pushc -, 0, rf11                           # s11 86 row0
-    and.ifa tmua, rf7, -4                                           # s11 86 row0
-    eidx rf38 ; sub rf7, rf7, -3                                    # s11 86 row0
-    and.ifa tmua, rf7, -4                                           # s11 86 row0
-    shl rf7, rf2, 2 ; mov.ifa tmua, rf3                             # s12 86 row0 | s12 76 scale
-    nop ; thrsw ; ldunifrf.rf51                                     # s14 91 values0 | uniform 0xcba98765
-    mov rf14, rf51 ; umul24 rf51, rf25, 5                           # s14 91 values0 | s1 85 stage
-    sub rf16, rf16, rf51 ; umul24 rf33, rf33, 3                     # s1 85 stage
-    shl rf16, rf16, 1 ; sub rf25, rf25, rf33                        # s1 86 row0 | s1 85 stage
-    add rf25, rf27, rf16 ; smul24 rf27, rf25, rf2 ; thrsw ; ldtmu.rf16 # s1 86 row0 | s11 86 row0
-    shr rf22, rf16, rf22 ; add rf25, rf25, rf27 ; ldtmu.rf16        # s11 86 row0 | s1 86 row0
-    shr rf54, rf54, 8 ; add rf16, rf16, rf16                        # s1 85 stage | s11 86 row0
-    shl rf7, rf16, rf11 ; add rf16, rf25, rf7 ; ldtmu.rf11          # s11 86 row0 | s12 86 row0 | s12 76 scale
-    add rf7, rf22, rf7 ; add rf16, rf16, -2                         # s11 86 row0 | s12 86 row0
-    and rf16, rf7, rf1 ; add rf22, rf16, rf12 ; ldunifrf.rf25       # s11 86 row0 | s12 86 row0 | s14 91 values0 | uniform 0x9ba98788
-    shr rf27, rf7, 8 ; smul24 rf33, rf16, rf16                      # s11 86 row1 | s11 88 values0
-    and rf11, rf27, rf1 ; sub.pushc -, 0, rf11                      # s11 86 row1 | s12 86 row0
-    shr rf45, rf7, rf45 ; add rf16, rf16, rf11 ; ldunifrf.rf27      # s11 86 row2 | s11 48 add | s6 91 values0 | uniform 0x00007c00
-    and rf45, rf45, rf1 ; smul24 rf51, rf11, rf11 ; ldunifrf.rf29   # s11 86 row2 | s11 88 values1 | s6 91 values0 | uniform 0x000edcba
-    shr rf7, rf7, -8 ; add.ifb rf30, rf16, rf45                     # s11 86 row2 | s11 87 store sums1
-    and.ifa tmua, rf22, -4 ; smul24 rf16, rf45, rf45                # s12 86 row0 | s11 88 v
-    shl rf31, rf22, 3 ; add rf33, rf33, rf51                        # s12 86 row0 | s11 48 add
-    add.ifb rf37, rf33, rf16 ; add rf11, rf11, rf45                 # s11 88 store squares1 | s11 48 add
-    add.ifb rf32, rf11, rf7 ; smul24 rf7, rf7, rf7                  # s11 87 store sums1 | s11 88 v
-    add rf16, rf51, rf16 ; sub rf22, rf22, -3                       # s11 48 add | s12 86 row0
-    and.ifa tmua, rf22, -4 ; add.ifb rf47, rf16, rf7                # s12 86 row0 | s11 88 store squares1
-    not rf7, rf31 ; mov.ifa tmua, rf3 ; thrsw                       # s12 86 row0 | s13 76 scale
-    mov rf16, 0 ; umul24 rf21, rf54, rf21                           # s1 87 store sums0 | s1 85 stage
-    shr rf21, rf21, 8 ; mov rf22, rf16                              # s1 85 stage | s12 87 store sums1
-    mov rf11, rf16 ; mov rf33, rf16 ; thrsw ; ldtmu.rf51            # s12 88 store squares1 | s12 87 store sums1 | s12 86 row0
-    shr rf31, rf51, rf31 ; mov rf51, rf25 ; ldtmu.rf25              # s12 86 row0 | s14 91 values0
-    add rf25, rf25, rf25 ; umul24 rf45, rf54, 5                     # s12 86 row0 | s1 85 stage
-    shl rf6, rf25, rf7 ; sub rf25, rf6, rf45 ; ldtmu.rf7            # s12 86 row0 | s1 85 stage | s13 76 scale
-    shl rf25, rf25, 1 ; add rf6, rf31, rf6                          # s1 86 row0 | s12 86 row0
-    and rf19, rf6, rf1 ; add rf25, rf19, rf25 ; ldunifrf.rf31       # s12 86 row0 | s1 86 row0 | s6 91 values0 | uniform 0xa00edcba
-    shr rf45, rf6, 8 ; smul24 rf20, rf19, rf19                      # s12 86 row1 | s12 88 values0
-    and rf21, rf45, rf1 ; umul24 rf45, rf21, 3                      # s12 86 row1 | s1 85 stage
-    shr rf52, rf6, rf52 ; add rf19, rf19, rf21 ; ldunifrf.rf23      # s12 86 row2 | s12 48 add | s6 91 values0 | uniform 0x00007fe0
-    and rf52, rf52, rf1 ; smul24 rf24, rf21, rf21 ; ldunifrf.rf48   # s12 86 row2 | s12 88 values1 | s6 93 rshr | uniform 0x00080000
-    shr rf6, rf6, -8 ; add.ifa rf22, rf19, rf52                     # s12 86 row2 | s12 87 store sums1
-    add rf19, rf20, rf24 ; smul24 rf20, rf52, rf52 ; ldunifrf.rf34  # s12 48 add | s12 88 v | s6 93 a2 | uniform table:shrink
-    add.ifa rf11, rf19, rf20 ; add rf19, rf21, rf52                 # s12 88 store squares1 | s12 48 add
-    add.ifa rf33, rf19, rf6 ; smul24 rf6, rf6, rf6                  # s12 87 store sums1 | s12 88 v
-    rot rf24, rf37, 6 ; add rf20, rf24, rf20                        # s14 91 values0 | s12 48 add
-    add.ifa rf16, rf20, rf6 ; sub rf6, rf54, rf45                   # s12 88 store squares1 | s1 85 stage
-    shl rf20, rf38, 2 ; smul24 rf6, rf6, rf2                        # s6 91 values0 | s1 86 row0
-    shr rf14, rf14, rf20 ; add rf6, rf25, rf6 ; ldunifrf.rf25       # s14 91 values0 | s1 86 row0 | s6 95 sub | uniform 0x00000100
-    shl rf29, rf38, -4 ; mov rf45, rf29                             # s6 91 values0
-    shr rf54, rf51, rf20 ; smul24 rf51, rf2, 7                      # s14 91 values0 | s13 86 row0
-    asr rf29, rf29, -1 ; add rf6, rf6, rf51                         # s6 91 values0 | s13 86 row0
-    and rf54, rf29, rf54 ; add rf6, rf6, -2                         # s14 91 values0 | s13 86 row0
-    xor rf12, rf14, rf54 ; add rf6, rf6, rf12 ; ldunifrf.rf14       # s14 91 values0 | s13 86 row0 | s14 95 mul | uniform 0x000001c7
-    shl rf31, rf6, 3 ; mov rf54, rf31                               # s13 86 row0 | s6 91 values0
-    shuffle rf7, rf28, rf12 ; sub.pushc -, 0, rf7                   # s14 91 values0 | s13 86 row0
+    shl rf6, rf53, rf25 ; add.ifa tmua, rf43, rf6 ; thrsw           # s6 91 values0 | s6 93 a2
+    shr rf28, rf28, rf21 ; ldunifrf.rf25                            # s6 91 values0 | s6 93 mul | uniform 0x00000019
+    shr rf45, rf45, rf21 ; ldunifrf.rf43                            # s6 91 values0 | uniform 0x000edcba
+    and.pushz -, rf6, rf7 ; mov rf7, rf43                           # s6 91 values0
+    and rf43, rf20, rf45 ; ldtmu.rf45                               # s6 91 values0 | s6 93 a2
+    xor rf28, rf28, rf43 ; mov.ifb rf52, rf45                       # s6 91 values0 | s6 94 store a0
+    shuffle rf51, rf3, rf28 ; sub rf45, rf51, rf45 ; ldunifrf.rf43  # s6 91 values0 | s6 95 sub | uniform 0xa00edcba
+    shr rf45, rf48, rf21 ; smul24 rf4, rf45, rf4 ; ldunifrf.rf48    # s6 91 values0 | s6 95 mul | uniform 0x000003e0
+    shr rf40, rf40, rf21 ; smul24 rf4, rf4, rf47 ; ldunifrf.rf47    # s6 91 values0 | s6 95 mul | uniform 0x00007c00
+    and rf40, rf20, rf40 ; add rf4, rf4, rf42 ; ldunifrf.rf42       # s6 91 values0 | s6 95 rshr | uniform 0x00007fe0
+    asr.ifb rf38, rf4, 12 ; mov.ifna rf50, rf14                     # s6 95 store b0 | s6 91 values0
+    xor rf40, rf45, rf40 ; mov rf43, rf43 ; ldunifrf.rf45           # s6 91 values0 | s6 93 rshr | uniform 0x00080000
+    shuffle rf4, rf19, rf40 ; mov rf14, 1                           # s6 91 values0
+    and.pushz -, rf6, rf54 ; mov rf54, 0                            # s6 91 values0 | s1 87 store sums0
+    shr rf37, rf37, rf21 ; mov.ifna rf4, rf51                       # s6 91 values0
+    shr rf21, rf35, rf21 ; add rf4, rf50, rf4 ; ldunifrf.rf35       # s6 91 values0 | s6 48 add | s6 93 a2 | uniform table:shrink
+    and rf20, rf20, rf21 ; mov rf50, rf54 ; ldunifrf.rf21           # s6 91 values0 | s6 94 store a0 | s6 95 sub | uniform 0x00000100
+    xor rf20, rf37, rf20 ; ldunifrf.rf37                            # s6 91 values0 | s6 95 mul | uniform 0x000000a4
+    shuffle rf19, rf19, rf20 ; ldunifrf.rf20                        # s6 91 values0 | s6 95 rshr | uniform 0x00000800
+    and.pushz -, rf6, rf49                                          # s6 91 values0
+    rot rf49, rf16, -5 ; mov.ifna rf19, rf3                         # s6 91 values0
+    shuffle rf51, rf3, rf18 ; ldunifrf.rf53                         # s6 91 values0 | uniform 0xcba43210
+    shuffle rf3, rf3, rf40 ; mov rf53, rf53 ; ldunifrf.rf33         # s6 91 values0 | s7 91 values0 | uniform 0x6f9622fd
+    and.pushz -, rf6, rf22 ; mov rf22, rf33                         # s6 91 values0 | s7 91 values0
+    shuffle rf49, rf16, rf28 ; mov.ifna rf51, rf49                  # s6 91 values0
+    and.pushz -, rf6, rf32 ; mov rf6, 1                             # s6 91 values0
+    rot rf49, rf16, 6 ; mov.ifna rf3, rf49                          # s6 91 values0
+    rot rf32, rf23, -5                                              # s6 91 values0
+    shuffle rf49, rf24, rf18 ; mov.ifnb rf19, rf49                  # s6 91 values0
+    shuffle rf18, rf23, rf18 ; add rf4, rf4, rf19 ; ldunifrf.rf19   # s6 91 values0 | s6 48 add | uniform 0x21000000
+    shuffle rf51, rf23, rf28 ; add rf4, rf4, rf51 ; ldunifrf.rf33   # s6 91 values0 | s6 48 add | s7 91 values0 | uniform 0xd1000043
+    shuffle rf4, rf15, rf28 ; add rf3, rf4, rf3 ; ldunifrf.rf28     # s6 91 values0 | s6 48 square | uniform 0x00098765
+    shuffle rf25, rf24, rf40 ; smul24 rf3, rf3, rf25                # s6 91 values0 | s6 93 mul
+    shuffle rf32, rf23, rf40 ; mov.ifnb rf49, rf32                  # s6 91 values0
+    eidx rf51 ; mov.ifna rf25, rf51                                 # s6 91 values0
+    shl rf49, rf51, 2 ; add rf25, rf49, rf25                        # s6 91 values0 | s6 48 add
+    shr rf19, rf7, rf49 ; mov rf7, rf19 ; ldunifrf.rf40             # s6 91 values0 | s7 91 values0 | uniform 0x098ee265
+    shl rf34, rf51, -4 ; mov rf33, rf33                             # s6 91 values0 | s7 91 values0
+    asr rf34, rf34, -1 ; mov rf28, rf28                             # s6 91 values0
+    shr rf43, rf43, rf49 ; mov rf40, rf40 ; ldunifrf.rf49           # s6 91 values0 | s7 91 values0 | uniform 0x000083e0
+    and rf34, rf34, rf43 ; ldunifrf.rf43                            # s6 91 values0 | s7 91 values0 | uniform 0x76500000
+    xor rf34, rf19, rf34 ; mov rf19, rf43                           # s6 91 values0 | s7 91 values0
+    shuffle rf24, rf24, rf34 ; ldunifrf.rf34                        # s6 91 values0 | s7 91 values0 | uniform 0x26500098
+    shl rf34, rf14, rf51 ; mov rf14, rf34 ; ldunifrf.rf51           # s6 91 values0 | s7 91 values0 | uniform 0x000edcba
+    and.pushz -, rf34, rf48 ; mov rf48, rf51                        # s6 91 values0
+    rot rf23, rf15, -5 ; mov.ifna rf24, rf23                        # s6 91 values0
+    and.pushz -, rf34, rf47                                         # s6 91 values0
+    and.pushz -, rf34, rf42 ; mov.ifna rf18, rf23                   # s6 91 values0
+    rot rf4, rf15, 6 ; mov.ifna rf32, rf4                           # s6 91 values0
+    eidx rf23 ; ldunifrf.rf34                                       # s7 91 values0 | uniform 0x0ed266ba
+    shl rf4, rf23, 2 ; mov.ifnb rf24, rf4                           # s6 91 values0
+    shr rf25, rf53, rf4 ; add rf24, rf25, rf24 ; ldunifrf.rf53      # s6 91 values0 | s6 48 add | uniform 0x00098765
+    shl rf24, rf23, -4 ; add rf18, rf24, rf18                       # s6 91 values0 | s6 48 add
+    asr rf24, rf24, -1 ; add rf18, rf18, rf32                       # s6 91 values0 | s6 48 total
+    shr rf4, rf22, rf4 ; sub.pushc -, 0, rf39                       # s7 91 values0 | s6 93 a2
+    and rf24, rf24, rf4 ; smul24 rf4, rf18, rf18 ; ldunifrf.rf22    # s7 91 values0 | s6 93 mul | uniform 0x098ee265
+    xor rf4, rf25, rf24 ; sub rf3, rf3, rf4 ; ldunifrf.rf24         # s7 91 values0 | s6 93 sub | s6 93 mul | uniform 0x00000019
+    shuffle rf39, rf5, rf4 ; umul24 rf3, rf3, rf39 ; ldunifrf.rf25  # s7 91 values0 | s6 93 mul | s6 91 values0 | uniform 0xcba43210
+    shuffle rf4, rf17, rf4 ; add rf3, rf3, rf45 ; ldunifrf.rf45     # s7 91 values0 | s6 93 rshr | uniform 0x6f9622fd
+    asr rf3, rf3, -12 ; mov rf34, rf34                              # s6 93 rshr | s7 91 values0
+    max rf3, rf3, 0 ; mov rf53, rf53                                # s6 93 a2 | s6 91 values0
+    umin rf3, rf3, rf1 ; mov rf22, rf22 ; ldunifrf.rf32             # s6 93 a2 | s7 91 values0 | s6 93 rshr | uniform 0x00080000
+    shl rf3, rf3, 2 ; mov rf25, rf25                                # s6 93 a2 | s6 91 values0
+    shl rf3, rf23, 2 ; add.ifa tmua, rf35, rf3                      # s6 91 values0 | s6 93 a2
+    shr rf7, rf7, rf3 ; mov tmua, rf9 ; thrsw                       # s6 91 values0 | s7 76 scale
+    shl rf45, rf23, -4 ; mov rf35, rf45                             # s6 91 values0 | s7 91 values0
+    asr rf45, rf45, -1                                              # s6 91 values0
+    shr rf42, rf33, rf3 ; thrsw ; ldtmu.rf33                        # s7 91 values0 | s6 93 a2
+    and rf42, rf45, rf42 ; mov.ifa rf50, rf33                       # s7 91 values0 | s6 94 store a0
+    xor rf21, rf7, rf42 ; sub rf7, rf21, rf33 ; ldunifrf.rf33       # s7 91 values0 | s6 95 sub | s6 93 a2 | uniform table:shrink
+    shuffle rf42, rf17, rf21 ; smul24 rf7, rf7, rf18 ; ldtmu.rf18   # s7 91 values0 | s6 95 mul | s7 76 scale
+    shuffle rf21, rf44, rf21 ; smul24 rf7, rf7, rf37                # s7 91 values0 | s6 95 mul
+    shr rf20, rf28, rf3 ; add rf7, rf7, rf20 ; ldunifrf.rf28        # s6 91 values0 | s6 95 rshr | s6 95 sub | uniform 0x00000100
+    asr.ifa rf54, rf7, 12                                           # s6 95 store b0
+    shr rf40, rf40, rf3 ; mov rf7, 0                                # s7 91 values0 | s1 87 store sums0
+    and rf40, rf45, rf40 ; mov rf47, rf7 ; ldunifrf.rf37            # s7 91 values0 | s7 94 store a0 | s6 95 mul | uniform 0x000000a4
+    xor rf20, rf20, rf40 ; ldunifrf.rf40                            # s7 91 values0 | s6 95 rshr | uniform 0x00000800
+    shuffle rf20, rf5, rf20 ; ldunifrf.rf51                         # s7 91 values0 | s6 91 values0 | uniform 0xcba43210
+    shl rf23, rf6, rf23 ; mov rf6, rf51 ; ldunifrf.rf51             # s6 91 values0 | s7 91 values0 | uniform 0x6f9622fd
+    and.pushz -, rf23, rf49 ; mov rf23, rf51                        # s7 91 values0
+    shr rf19, rf19, rf3 ; mov.ifna rf20, rf42                       # s7 91 values0
+    shr rf20, rf14, rf3 ; add rf14, rf39, rf20 ; ldunifrf.rf39      # s7 91 values0 | s7 48 add | s6 91 values0 | uniform 0x21000000
+    and rf20, rf45, rf20 ; sub.pushc -, 0, rf18                     # s7 91 values0 | s7 93 a2
+    xor rf20, rf19, rf20 ; mov rf19, rf39 ; ldunifrf.rf39           # s7 91 values0 | s6 91 values0 | uniform 0xd1000043
+    shuffle rf39, rf17, rf20 ; mov rf42, rf39 ; ldunifrf.rf49       # s7 91 values0 | s6 91 values0 | uniform 0x00098765
+    shuffle rf20, rf44, rf20                                        # s7 91 values0
+    shr rf48, rf48, rf3 ; mov rf49, rf49 ; ldunifrf.rf51            # s6 91 values0 | s7 91 values0 | uniform 0x098ee265
+    shr rf34, rf34, rf3                                             # s7 91 values0
+    and rf34, rf45, rf34                                            # s7 91 values0
+    xor rf34, rf48, rf34 ; mov rf48, rf51                           # s7 91 values0
+    shuffle rf5, rf5, rf34                                          # s7 91 values0
+    shuffle rf34, rf36, rf34                                        # s7 91 values0
+    shr rf39, rf53, rf3 ; mov.ifnb rf5, rf39                        # s6 91 values0 | s7 91 values0
+    shr rf14, rf22, rf3 ; add rf5, rf14, rf5 ; ldunifrf.rf22        # s7 91 values0 | s7 48 add | uniform 0x76500000
+    and rf5, rf45, rf14 ; add rf4, rf5, rf4 ; ldunifrf.rf14         # s7 91 values0 | s7 48 add | uniform 0x26500098
+    xor rf5, rf39, rf5 ; mov.ifnb rf34, rf20                        # s7 91 values0
+    shuffle rf17, rf17, rf5 ; mov rf22, rf22 ; ldunifrf.rf20        # s7 91 values0 | s6 91 values0 | uniform 0x000edcba
+    shr rf25, rf25, rf3 ; mov rf14, rf14 ; ldunifrf.rf39            # s6 91 values0 | s7 91 values0 | uniform 0x0ed266ba
+    shr rf3, rf35, rf3 ; mov.ifnb rf17, rf31                        # s7 91 values0
+    and rf4, rf45, rf3 ; add rf3, rf4, rf17 ; ldunifrf.rf17         # s7 91 values0 | s7 48 square | s6 91 values0 | uniform 0x00098765
+    xor rf4, rf25, rf4 ; smul24 rf3, rf3, rf24 ; ldunifrf.rf24      # s7 91 values0 | s7 93 mul | uniform 0x098ee265
+    shuffle rf20, rf36, rf4 ; mov rf25, rf20 ; ldunifrf.rf45        # s7 91 values0 | s6 91 values0 | s6 93 mul | uniform 0x00000019
+    shuffle rf4, rf44, rf4 ; mov rf39, rf39 ; ldunifrf.rf31         # s7 91 values0 | s6 91 values0 | uniform 0xcba43210
+    shuffle rf17, rf36, rf5 ; mov rf36, rf17 ; ldunifrf.rf35        # s7 91 values0 | s6 91 values0 | uniform 0x6f9622fd
+    shuffle rf5, rf44, rf5 ; mov rf24, rf24                         # s7 91 values0
+    eidx rf21 ; mov.ifnb rf17, rf21                                 # s7 91 values0
+    shl rf55, rf21, 2 ; mov.ifnb rf5, rf55                          # s6 91 values0 | s7 91 values0
+    shr rf17, rf6, rf55 ; add rf6, rf20, rf17                       # s6 91 values0 | s7 48 add
+    shl rf34, rf21, -4 ; add rf6, rf6, rf34                         # s6 91 values0 | s7 48 add
+    asr rf6, rf34, -1 ; add rf4, rf6, rf4                           # s6 91 values0 | s7 48 add
+    shr rf5, rf23, rf55 ; add rf4, rf4, rf5 ; ldunifrf.rf23         # s7 91 values0 | s7 48 total | s6 93 rshr | uniform 0x00080000
+    and rf6, rf6, rf5 ; smul24 rf5, rf4, rf4 ; ldunifrf.rf55        # s7 91 values0 | s7 93 mul | s6 93 a2 | uniform table:shrink
+    xor rf5, rf17, rf6 ; sub rf3, rf3, rf5 ; ldunifrf.rf6           # s7 91 values0 | s7 93 sub | s6 95 sub | uniform 0x00000100
+    shuffle rf17, rf16, rf5 ; umul24 rf3, rf3, rf18                 # s7 91 values0 | s7 93 mul
+    shuffle rf5, rf41, rf5 ; add rf3, rf3, rf32 ; ldunifrf.rf32     # s7 91 values0 | s7 93 rshr | s6 95 mul | uniform 0x000000a4
+    asr rf3, rf3, -12 ; mov rf31, rf31                              # s7 93 rshr | s6 91 values0
+    max rf3, rf3, 0 ; mov rf35, rf35                                # s7 93 a2 | s7 91 values0
+    umin rf3, rf3, rf1 ; mov rf34, 0                                # s7 93 a2 | s1 87 store sums0
+    shl rf3, rf3, 2                                                 # s7 93 a2
+    shl rf3, rf21, 2 ; add.ifa tmua, rf33, rf3                      # s6 91 values0 | s7 93 a2
+    shr rf19, rf19, rf3 ; mov rf33, rf34 ; thrsw                    # s6 91 values0 | s7 94 store a0
+    shl rf21, rf21, -4                                              # s6 91 values0
+    asr rf21, rf21, -1                                              # s6 91 values0
+    shr rf20, rf42, rf3 ; ldtmu.rf42                                # s7 91 values0 | s7 93 a2
+    and rf20, rf21, rf20 ; mov.ifa rf47, rf42                       # s7 91 values0 | s7 94 store a0
+    xor rf20, rf19, rf20 ; sub rf19, rf28, rf42 ; ldunifrf.rf28     # s7 91 values0 | s7 95 sub | s6 95 rshr | uniform 0x00000800
+    shuffle rf19, rf41, rf20 ; smul24 rf4, rf19, rf4                # s7 91 values0 | s7 95 mul
+    shuffle rf20, rf26, rf20 ; smul24 rf4, rf4, rf37 ; ldunifrf.rf37 # s7 91 values0 | s7 95 mul | s8 54 load a0 | uniform 0x20000000
+    shr rf40, rf49, rf3 ; add rf4, rf4, rf40 ; ldunifrf.rf49        # s6 91 values0 | s7 95 rshr | s8 54 load a0 | uniform 0xea000000
+    asr.ifa rf7, rf4, 12 ; mov rf4, rf37                            # s7 95 store b0 | s8 54 load a0
+    shr rf49, rf48, rf3 ; mov rf48, rf49 ; ldunifrf.rf37            # s7 91 values0 | s8 54 load a0 | uniform 0x00ca7520
+    and rf49, rf21, rf49 ; mov rf37, rf37 ; ldunifrf.rf42           # s7 91 values0 | s8 54 load a0 | uniform 0x0000c0c0
+    xor rf40, rf40, rf49 ; mov rf49, 1                              # s7 91 values0 | s6 91 values0
+    shuffle rf40, rf16, rf40 ; ldunifrf.rf44                        # s7 91 values0 | s8 54 load a0 | uniform 0x31000000
+    shr rf22, rf22, rf3                                             # s7 91 values0
+    shr rf14, rf14, rf3 ; mov.ifnb rf40, rf19                       # s7 91 values0
+    and rf17, rf21, rf14 ; add rf14, rf17, rf40 ; ldunifrf.rf40     # s7 91 values0 | s7 48 add | s8 54 load a0 | uniform 0x00db8631
+    xor rf17, rf22, rf17 ; mov rf22, rf44 ; ldunifrf.rf44           # s7 91 values0 | s8 54 load a0 | uniform 0x75c00000
+    shuffle rf40, rf41, rf17 ; mov rf19, rf40                       # s7 91 values0 | s8 54 load a0
+    shuffle rf17, rf26, rf17 ; mov rf44, rf44                       # s7 91 values0 | s8 54 load a0
+    shr rf25, rf25, rf3                                             # s6 91 values0
+    shr rf39, rf39, rf3                                             # s7 91 values0
+    and rf39, rf21, rf39                                            # s7 91 values0
+    xor rf25, rf25, rf39 ; ldunifrf.rf39                            # s7 91 values0 | s8 54 load a0 | uniform 0x0a000000
+    shuffle rf16, rf16, rf25                                        # s7 91 values0
+    shuffle rf25, rf15, rf25                                        # s7 91 values0
+    shr rf36, rf36, rf3 ; mov.ifnb rf16, rf40                       # s6 91 values0 | s7 91 values0
+    shr rf16, rf24, rf3 ; add rf14, rf14, rf16 ; ldunifrf.rf24      # s7 91 values0 | s7 48 add | s8 54 load a0 | uniform 0x0000ca75
+    and rf14, rf21, rf16 ; add rf5, rf14, rf5 ; ldunifrf.rf16       # s7 91 values0 | s7 48 add | s8 54 load a0 | uniform 0x86d10000
+    xor rf14, rf36, rf14 ; mov.ifnb rf25, rf17                      # s7 91 values0
+    shuffle rf39, rf41, rf14 ; mov rf41, rf39 ; ldunifrf.rf17       # s7 91 values0 | s8 54 load a0 | uniform 0x0000db86
+    shr rf31, rf31, rf3 ; mov rf24, rf24 ; ldunifrf.rf36            # s6 91 values0 | s8 54 load a0 | uniform 0xae000000
+    shr rf3, rf35, rf3 ; mov.ifnb rf39, rf30                        # s7 91 values0
+    and rf5, rf21, rf3 ; add rf3, rf5, rf39 ; ldunifrf.rf21         # s7 91 values0 | s7 48 square | s8 54 load a0 | uniform 0x00ec9742
+    xor rf5, rf31, rf5 ; smul24 rf3, rf3, rf45 ; ldunifrf.rf31      # s7 91 values0 | s7 93 mul | s8 54 load a0 | uniform 0x974c0000
+    shuffle rf16, rf15, rf5 ; mov rf45, rf16 ; ldunifrf.rf39        # s7 91 values0 | s8 54 load a0 | uniform 0x0000ec97
+    shuffle rf5, rf26, rf5 ; mov rf17, rf17 ; ldunifrf.rf30         # s7 91 values0 | s8 54 load a0 | uniform 0x20000000
+    shuffle rf15, rf15, rf14 ; mov rf35, 0x42000000                 # s7 91 values0 | s8 54 load a0
+    shuffle rf14, rf26, rf14 ; mov rf26, rf36                       # s7 91 values0 | s8 54 load a0
+    eidx rf20 ; mov.ifnb rf15, rf20                                 # s7 91 values0
+    shl rf27, rf20, 2 ; mov.ifnb rf14, rf27                         # s6 91 values0 | s7 91 values0
+    shr rf15, rf4, rf27 ; add rf4, rf16, rf15 ; ldunifrf.rf16       # s8 54 load a0 | s7 48 add | uniform 0xea000000
+    shl rf25, rf20, -4 ; add rf4, rf4, rf25                         # s6 91 values0 | s7 48 add
+    asr rf5, rf25, -1 ; add rf4, rf4, rf5                           # s6 91 values0 | s7 48 add
+    shr rf14, rf48, rf27 ; add rf4, rf4, rf14 ; ldunifrf.rf48       # s8 54 load a0 | s7 48 total | uniform 0x00ca7520
+    and rf14, rf5, rf14 ; smul24 rf5, rf4, rf4 ; ldunifrf.rf25      # s8 54 load a0 | s7 93 mul | uniform 0x75c00000
+    xor rf5, rf15, rf14 ; sub rf3, rf3, rf5                         # s8 54 load a0 | s7 93 sub
+    shuffle rf5, rf47, rf5 ; umul24 rf3, rf3, rf18 ; ldunifrf.rf18  # s8 54 load a0 | s7 93 mul | uniform 0x0a000000
+    shr rf23, rf37, rf27 ; add rf3, rf3, rf23 ; ldunifrf.rf37       # s8 54 load a0 | s7 93 rshr | uniform 0x0000ca75
+    asr rf3, rf3, -12 ; mov rf21, rf21                              # s7 93 rshr | s8 54 load a0
+    max rf3, rf3, 0 ; mov rf31, rf31                                # s7 93 a2 | s8 54 load a0
+    umin rf3, rf3, rf1 ; mov rf39, rf39                             # s7 93 a2 | s8 54 load a0
+    shl rf3, rf3, 2 ; mov rf30, rf30                                # s7 93 a2 | s8 54 load a0
+    shuffle rf16, rf52, rf23 ; mov rf23, rf16                       # s8 54 load a0
+    shl rf3, rf49, rf20 ; add.ifa tmua, rf55, rf3 ; thrsw           # s6 91 values0 | s7 93 a2
+    shr rf22, rf22, rf27 ; mov tmua, rf9 ; ldunifrf.rf20            # s8 54 load a0 | s8 76 scale | uniform 0x31000000
+    xor rf22, rf22, rf14 ; mov rf14, rf48 ; ldunifrf.rf48           # s8 54 load a0 | uniform 0x00db8631
+    and.pushz -, rf3, rf42 ; mov rf3, rf25                          # s8 54 load a0
+    shuffle rf22, rf47, rf22 ; mov rf25, rf18 ; thrsw ; ldtmu.rf18  # s8 54 load a0 | s7 93 a2
+    shr rf19, rf19, rf27 ; mov.ifb rf33, rf18                       # s8 54 load a0 | s7 94 store a0
+    shr rf18, rf44, rf27 ; sub rf6, rf6, rf18 ; ldunifrf.rf44       # s8 54 load a0 | s7 95 sub | uniform 0x86d10000
+    shuffle rf6, rf52, rf19 ; smul24 rf4, rf6, rf4 ; ldunifrf.rf19  # s8 54 load a0 | s7 95 mul | uniform 0x0000db86
+    eidx rf32 ; smul24 rf4, rf4, rf32 ; ldunifrf.rf42               # s7 95 mul | s8 54 load a0 | uniform 0xae000000
+    shl rf28, rf32, -4 ; add rf4, rf4, rf28                         # s6 91 values0 | s7 95 rshr
+    asr.ifb rf34, rf4, 12 ; mov.ifna rf16, rf5                      # s7 95 store b0 | s8 54 load a0
+    and.pushz -, rf32, 4 ; mov.ifna rf6, rf22                       # s8 54 load a0
+    asr rf28, rf28, -1 ; mov rf37, rf37                             # s6 91 values0 | s8 54 load a0
+    shl rf32, rf32, -4 ; mov rf20, rf20                             # s6 91 values0 | s8 54 load a0
+    asr rf48, rf32, -1 ; mov rf32, rf48                             # s6 91 values0 | s8 54 load a0
+    shr rf41, rf41, rf27 ; smul24 rf16, rf16, 5                     # s8 54 load a0 | s8 54 values0
+    and rf28, rf28, rf41 ; mov rf41, rf44 ; ldunifrf.rf44           # s8 54 load a0 | uniform 0x00ec9742
+    xor rf18, rf18, rf28 ; mov rf19, rf19 ; ldunifrf.rf28           # s8 54 load a0 | uniform 0x974c0000
+    shuffle rf18, rf47, rf18 ; mov rf22, 0x42000000                 # s8 54 load a0
+    shr rf24, rf24, rf27 ; mov rf42, rf42 ; ldunifrf.rf4            # s8 54 load a0 | uniform 0x0000ec97
+    shuffle rf24, rf52, rf24 ; mov rf44, rf44 ; ldunifrf.rf5        # s8 54 load a0 | s1 86 row0 | uniform value:src
+    shr rf45, rf45, rf27 ; mov rf49, rf28 ; ldtmu.rf28              # s8 54 load a0 | s8 76 scale
+    shuffle rf18, rf47, rf45 ; mov.ifna rf24, rf18                  # s8 54 load a0
+    shr rf24, rf17, rf27 ; smul24 rf17, rf24, 5                     # s8 54 load a0 | s8 54 values0
+    shuffle rf4, rf52, rf24 ; mov rf24, rf4 ; ldunifrf.rf45         # s8 54 load a0 | uniform 0x20000000
+    shr rf55, rf35, rf27 ; smul24 rf35, rf6, 5                      # s8 54 load a0 | s8 54 values2
+    shr rf18, rf26, rf27 ; mov.ifna rf4, rf18                       # s8 54 load a0
+    and rf18, rf48, rf18 ; smul24 rf6, rf6, 6                       # s8 54 load a0 | s8 54 values1
+    xor rf55, rf55, rf18 ; smul24 rf18, rf4, 5                      # s8 54 load a0 | s8 54 v
+    shuffle rf4, rf47, rf55 ; smul24 rf55, rf4, 6                   # s8 54 load a0 | s8 54 values1
+    shr rf45, rf21, rf27 ; mov rf21, rf45 ; ldunifrf.rf48           # s8 54 load a0 | uniform 0xea000000
+    shuffle rf45, rf52, rf45                                        # s8 54 load a0
+    shr rf31, rf31, rf27                                            # s8 54 load a0
+    shuffle rf4, rf47, rf31 ; mov.ifnb rf45, rf4                    # s8 54 load a0
+    shr rf39, rf39, rf27 ; mov rf27, rf48 ; ldunifrf.rf48           # s8 54 load a0 | uniform 0x00ca7520
+    shuffle rf39, rf52, rf39 ; mov rf48, rf48 ; ldunifrf.rf52       # s8 54 load a0 | uniform 0x0000c0c0
+    eidx rf31 ; mov rf47, 1                                         # s6 91 values0
+    shl rf4, rf31, 2 ; mov.ifna rf39, rf4                           # s6 91 values0 | s8 54 load a0
+    shr rf30, rf30, rf4                                             # s8 54 load a0
+    shl rf31, rf31, -4                                              # s6 91 values0
+    asr rf31, rf31, -1                                              # s6 91 values0
+    shr rf23, rf23, rf4 ; ldunifrf.rf26                             # s8 54 load a0 | uniform 0x31000000
+    and rf23, rf31, rf23                                            # s8 54 load a0
+    xor rf30, rf30, rf23                                            # s8 54 load a0
+    shuffle rf30, rf33, rf30                                        # s8 54 load a0
+    shr rf14, rf14, rf4 ; mov rf26, rf26                            # s8 54 load a0
+    shuffle rf14, rf50, rf14                                        # s8 54 load a0
+    shr rf3, rf3, rf4                                               # s8 54 load a0
+    shr rf25, rf25, rf4 ; mov.ifnb rf14, rf30                       # s8 54 load a0
+    and rf31, rf31, rf25 ; smul24 rf25, rf14, 6                     # s8 54 load a0 | s8 54 values1
+    xor rf16, rf3, rf31 ; add rf3, rf16, rf25 ; ldunifrf.rf25       # s8 54 load a0 | s8 48 add | uniform 0x00db8631
+    shuffle rf14, rf33, rf16 ; smul24 rf16, rf14, 5                 # s8 54 load a0 | s8 54 values0
+    shr rf37, rf37, rf4 ; add rf3, rf3, rf35 ; ldunifrf.rf31        # s8 54 load a0 | s8 48 add | uniform 0x75c00000
+    shuffle rf3, rf50, rf37 ; add rf37, rf3, rf17 ; ldunifrf.rf30   # s8 54 load a0 | s8 48 add | uniform 0x0a000000
+    shr rf16, rf20, rf4 ; add rf6, rf16, rf6                        # s8 54 load a0 | s8 48 add
+    xor rf14, rf16, rf23 ; mov.ifna rf3, rf14                       # s8 54 load a0
+    shuffle rf14, rf33, rf14 ; smul24 rf16, rf3, 6                  # s8 54 load a0 | s8 54 values1
+    shr rf37, rf32, rf4 ; add rf32, rf37, rf16 ; ldunifrf.rf23      # s8 54 load a0 | s8 48 add | uniform 0x0000ca75
+    shuffle rf16, rf50, rf37 ; add rf17, rf17, rf16 ; ldunifrf.rf37 # s8 54 load a0 | s8 48 add | uniform 0x86d10000
+    shr rf41, rf41, rf4 ; smul24 rf3, rf3, 5                        # s8 54 load a0 | s8 54 values0
+    shuffle rf14, rf33, rf41 ; mov.ifnb rf16, rf14                  # s8 54 load a0
+    shr rf32, rf19, rf4 ; add rf19, rf32, rf18 ; ldunifrf.rf41      # s8 54 load a0 | s8 48 total | uniform 0x0000db86
+    shuffle rf17, rf50, rf32 ; add rf32, rf17, rf18                 # s8 54 load a0 | s8 48 total
+    shr rf25, rf22, rf4 ; mov rf22, rf25                            # s8 54 load a0
+    eidx rf14 ; mov.ifna rf17, rf14                                 # s8 54 load a0
+    shl rf31, rf14, -4 ; mov rf14, rf31                             # s6 91 values0 | s8 54 load a0
+    asr rf31, rf31, -1 ; mov rf30, rf30                             # s6 91 values0 | s8 54 load a0
+    shr rf42, rf42, rf4 ; mov rf23, rf23 ; ldunifrf.rf20            # s8 54 load a0 | uniform 0xae000000
+    and rf37, rf31, rf42 ; mov rf31, rf37 ; ldunifrf.rf42           # s8 54 load a0 | uniform 0x00ec9742
+    xor rf37, rf25, rf37 ; mov rf25, rf41                           # s8 54 load a0
+    shuffle rf37, rf33, rf37 ; mov rf41, 0x42000000                 # s8 54 load a0
+    shr rf44, rf44, rf4 ; mov rf20, rf20                            # s8 54 load a0
+    shuffle rf42, rf50, rf44 ; mov rf44, rf42                       # s8 54 load a0
+    shr rf49, rf49, rf4                                             # s8 54 load a0
+    shuffle rf33, rf33, rf49 ; mov.ifnb rf42, rf37                  # s8 54 load a0
+    shr rf4, rf24, rf4 ; sub.pushc -, 0, rf28                       # s8 54 load a0 | s8 98 load src
+    shuffle rf4, rf50, rf4 ; smul24 rf42, rf42, 5                   # s8 54 load a0 | s8 54 values2
+    eidx rf50 ; ldunifrf.rf24                                       # s8 54 load a0 | uniform 0x974c0000
+    and rf33, rf50, 1 ; mov.ifnb rf4, rf33                          # s8 96 stage | s8 54 load a0
+    shl rf24, rf33, 2 ; mov rf33, rf24                              # s8 98 load src | s8 54 load a0
+    shr rf24, rf50, 1 ; add rf5, rf5, rf24                          # s8 96 stage | s8 98 load src
+    and rf24, rf24, 3                                               # s8 96 stage
+    shl rf24, rf24, 1                                               # s8 98 load src
+    eidx rf50 ; smul24 rf24, rf24, rf2 ; ldunifrf.rf37              # s8 98 load src | s8 54 load a0 | uniform 0x0000ec97
+    shl rf24, rf50, 2 ; add rf5, rf5, rf24                          # s6 91 values0 | s8 98 load src
+    shr rf21, rf21, rf24 ; add rf5, rf5, rf11 ; ldunifrf.rf49       # s8 54 load a0 | s8 98 load src | uniform 0x20000000
+    and.ifa tmua, rf5, -4 ; add rf15, rf5, rf2                      # s8 98 load src
+    shl rf37, rf5, 3 ; mov rf36, rf37                               # s8 98 load src | s8 54 load a0
+    shl rf40, rf50, -4 ; mov rf49, rf49                             # s6 91 values0 | s8 54 load a0
+    asr rf40, rf40, -1                                              # s6 91 values0
+    shr rf27, rf27, rf24 ; sub rf5, rf5, -3                         # s8 54 load a0 | s8 98 load src
+    and.ifa tmua, rf5, -4                                           # s8 98 load src
+    and rf27, rf40, rf27 ; thrsw ; ldunifrf.rf40                    # s8 54 load a0 | uniform 0xea000000
+    xor rf5, rf21, rf27 ; sub rf21, -1, rf37                        # s8 54 load a0 | s8 98 load src
+    shr rf48, rf48, rf24 ; smul24 rf4, rf4, 5                       # s8 54 load a0 | s8 54 v
+    shuffle rf53, rf7, rf5 ; ldtmu.rf5                              # s8 54 load b0 | s8 98 load src
+    shr rf37, rf5, rf37 ; ldtmu.rf5                                 # s8 98 load src
+    shuffle rf48, rf38, rf48 ; add rf5, rf5, rf5                    # s8 54 load b0 | s8 98 load src
+    shl rf5, rf5, rf21 ; mov rf21, rf40 ; ldunifrf.rf40             # s8 98 load src | s8 54 load a0 | uniform 0x00ca7520
+    shl rf37, rf47, rf50 ; add rf5, rf37, rf5 ; ldunifrf.rf47       # s6 91 values0 | s8 98 load src | s8 54 load a0 | uniform 0x75c00000
+    and rf50, rf5, rf1                                              # s8 98 load src
+    and.pushz -, rf37, rf52 ; smul24 rf19, rf19, rf50               # s8 54 load b0 | s8 98 mul
+    shr rf26, rf26, rf24 ; mov.ifna rf48, rf53                      # s8 54 load a0 | s8 54 load b0
+    xor rf27, rf26, rf27 ; smul24 rf26, rf48, 5                     # s8 54 load a0 | s8 54 values0
+    shuffle rf27, rf7, rf27 ; mov rf40, rf40 ; ldunifrf.rf48        # s8 54 load b0 | s8 54 load a0 | uniform 0x0a000000
+    shr rf22, rf22, rf24 ; mov rf47, rf47 ; ldunifrf.rf53           # s8 54 load a0 | uniform 0x0000ca75
+    shuffle rf22, rf38, rf22 ; mov rf48, rf48 ; ldunifrf.rf37       # s8 54 load b0 | s8 54 load a0 | uniform 0x31000000
+    shr rf14, rf14, rf24 ; mov rf53, rf53 ; ldunifrf.rf50           # s8 54 load a0 | uniform 0x00db8631
+    eidx rf27 ; mov.ifna rf22, rf27                                 # s8 54 load b0
+    and.pushz -, rf27, 4 ; mov rf37, rf37                           # s8 54 load b0 | s8 54 load a0
+    shl rf52, rf27, -4 ; mov rf50, rf50                             # s6 91 values0 | s8 54 load a0
+    asr rf52, rf52, -1                                              # s6 91 values0
+    shl rf27, rf27, -4                                              # s6 91 values0
+    asr rf27, rf27, -1                                              # s6 91 values0
+    shr rf30, rf30, rf24 ; ldunifrf.rf51                            # s8 54 load a0 | uniform 0x86d10000
+    and rf30, rf52, rf30 ; mov rf51, rf51 ; ldunifrf.rf52           # s8 54 load a0 | uniform 0x0000db86
+    xor rf14, rf14, rf30 ; mov rf30, rf52 ; ldunifrf.rf52           # s8 54 load a0 | uniform 0xae000000
+    shuffle rf14, rf7, rf14 ; mov rf43, 0x42000000                  # s8 54 load b0 | s8 54 load a0
+    shr rf23, rf23, rf24                                            # s8 54 load a0
+    shuffle rf23, rf38, rf23                                        # s8 54 load b0
+    shr rf31, rf31, rf24                                            # s8 54 load a0
+    shuffle rf14, rf7, rf31 ; mov.ifna rf23, rf14                   # s8 54 load b0
+    shr rf25, rf25, rf24 ; smul24 rf23, rf23, 5                     # s8 54 load a0 | s8 54 values0
+    shuffle rf25, rf38, rf25 ; mov rf52, rf52 ; ldunifrf.rf31       # s8 54 load b0 | s8 54 load a0 | uniform 0x00ec9742
+    shr rf41, rf41, rf24                                            # s8 54 load a0
+    shr rf14, rf20, rf24 ; mov.ifna rf25, rf14                      # s8 54 load a0 | s8 54 load b0
+    and rf14, rf27, rf14 ; mov rf27, rf31 ; ldunifrf.rf31           # s8 54 load a0 | uniform 0x974c0000
+    xor rf14, rf41, rf14 ; mov rf31, rf31 ; ldunifrf.rf41           # s8 54 load a0 | uniform 0x0000ec97
+    shuffle rf14, rf7, rf14 ; mov rf41, rf41                        # s8 54 load b0 | s8 54 load a0
+    shr rf44, rf44, rf24                                            # s8 54 load a0
+    shuffle rf44, rf38, rf44                                        # s8 54 load b0
+    shr rf33, rf33, rf24                                            # s8 54 load a0
+    shuffle rf7, rf7, rf33 ; mov.ifnb rf44, rf14                    # s8 54 load b0
+    shr rf36, rf36, rf24 ; smul24 rf24, rf22, 5                     # s8 54 load a0 | s8 54 values2
+    shuffle rf22, rf38, rf36 ; smul24 rf36, rf22, 6                 # s8 54 load b0 | s8 54 values1
+    eidx rf38 ; ldunifrf.rf14                                       # s6 95 sub | uniform 0x00000100
+    shl rf7, rf38, 2 ; mov.ifna rf22, rf7                           # s6 91 values0 | s8 54 load b0
+    shr rf24, rf49, rf7 ; add rf14, rf24, rf14                      # s8 54 load a0 | s8 54 add
+    shl rf38, rf38, -4                                              # s6 91 values0
+    asr rf38, rf38, -1                                              # s6 91 values0
+    shr rf49, rf21, rf7 ; smul24 rf21, rf25, 5                      # s8 54 load a0 | s8 54 v
+    and rf49, rf38, rf49 ; smul24 rf25, rf25, 6                     # s8 54 load a0 | s8 54 values1
+    xor rf24, rf24, rf49 ; mov rf33, 0                              # s8 54 load a0 | s1 87 store sums0
+    shuffle rf24, rf34, rf24 ; sub rf20, rf15, -3                   # s8 54 load b0 | s8 98 load src
+    shr rf40, rf40, rf7                                             # s8 54 load a0
+    shuffle rf40, rf54, rf40                                        # s8 54 load b0
+    shr rf47, rf47, rf7                                             # s8 54 load a0
+    shr rf24, rf48, rf7 ; mov.ifnb rf40, rf24                       # s8 54 load a0 | s8 54 load b0
+    and rf38, rf38, rf24 ; smul24 rf24, rf40, 6                     # s8 54 load a0 | s8 54 values1
+    xor rf26, rf47, rf38 ; add rf24, rf26, rf24 ; ldunifrf.rf38     # s8 54 load a0 | s8 48 add | s8 99 rshr | uniform 0x00000080
+    shuffle rf26, rf34, rf26 ; smul24 rf40, rf40, 5                 # s8 54 load b0 | s8 54 values0
+    shr rf40, rf53, rf7 ; add rf36, rf40, rf36                      # s8 54 load a0 | s8 48 add
+    shuffle rf24, rf54, rf40 ; add rf40, rf24, rf14                 # s8 54 load b0 | s8 48 add
+    shr rf40, rf37, rf7 ; add rf37, rf40, rf23                      # s8 54 load a0 | s8 48 add
+    xor rf26, rf40, rf49 ; mov.ifna rf24, rf26                      # s8 54 load a0 | s8 54 load b0
+    shuffle rf26, rf34, rf26 ; smul24 rf40, rf24, 6                 # s8 54 load b0 | s8 54 values1
+    shr rf50, rf50, rf7 ; add rf37, rf37, rf40 ; ldunifrf.rf49      # s8 54 load a0 | s8 48 add | s6 95 sub | uniform 0x00000100
+    shuffle rf23, rf54, rf50 ; add rf40, rf23, rf40                 # s8 54 load b0 | s8 48 add
+    shr rf51, rf51, rf7 ; smul24 rf24, rf24, 5                      # s8 54 load a0 | s8 54 values0
+    shuffle rf26, rf34, rf51 ; mov.ifnb rf23, rf26                  # s8 54 load b0
+    shr rf37, rf30, rf7 ; add rf30, rf37, rf21 ; ldunifrf.rf51      # s8 54 load a0 | s8 48 total | s8 99 rshr | uniform 0x00000080
+    shuffle rf19, rf54, rf37 ; add rf30, rf19, rf30                 # s8 54 load b0 | s8 99 add
+    shr rf43, rf43, rf7 ; add rf40, rf40, rf21                      # s8 54 load a0 | s8 48 total
+    eidx rf26 ; mov.ifna rf19, rf26                                 # s8 54 load b0
+    shl rf37, rf26, -4 ; add rf26, rf3, rf55                        # s6 91 values0 | s8 48 add
+    asr rf50, rf37, -1 ; add rf37, rf24, rf25                       # s6 91 values0 | s8 48 add
+    shr rf52, rf52, rf7 ; mov rf53, 0                               # s8 54 load a0 | s1 87 store sums0
+    and rf52, rf50, rf52 ; smul24 rf50, rf16, 5                     # s8 54 load a0 | s8 54 values2
+    xor rf43, rf43, rf52 ; add rf6, rf6, rf50                       # s8 54 load a0 | s8 48 add
+    shuffle rf3, rf34, rf43 ; add rf6, rf6, rf3 ; ldunifrf.rf43     # s8 54 load b0 | s8 48 add | s1 86 row2 | uniform 0x00000010
+    shr rf27, rf27, rf7 ; add rf6, rf6, rf55                        # s8 54 load a0 | s8 48 add
+    shuffle rf16, rf54, rf27 ; smul24 rf27, rf16, 6                 # s8 54 load b0 | s8 54 values1
+    shr rf31, rf31, rf7 ; add rf27, rf35, rf27                      # s8 54 load a0 | s8 48 add
+    shuffle rf3, rf34, rf31 ; mov.ifnb rf16, rf3                    # s8 54 load b0
+    shr rf7, rf41, rf7 ; sub.pushc -, 0, rf28                       # s8 54 load a0 | s8 99 store flt0
+    and.ifa tmua, rf15, -4                                          # s8 98 load src
+    shuffle rf7, rf54, rf7 ; smul24 rf16, rf16, 5                   # s8 54 load b0 | s8 54 values2
+    asr.ifa rf33, rf30, 9                                           # s8 99 store flt0
+    and.ifa tmua, rf20, -4 ; mov.ifnb rf7, rf3                      # s8 98 load src | s8 54 load b0
+    shl rf9, rf15, 3 ; mov tmua, rf9                                # s8 98 load src | s9 76 scale
+    not rf7, rf9 ; smul24 rf15, rf7, 5                              # s8 98 load src | s8 54 v
+    shr rf3, rf5, 8                                                 # s8 98 load src
+    and rf3, rf3, rf1 ; thrsw ; ldunifrf.rf20                       # s8 98 load src | s1 86 row2 | uniform 0x00000010
+    shr rf30, rf5, rf43 ; smul24 rf43, rf17, 5                      # s8 98 load src | s8 54 v
+    and rf30, rf30, rf1 ; add rf6, rf6, rf43 ; ldunifrf.rf54        # s8 98 load src | s8 48 total | s8 99 rshr | uniform 0x00000080
+    add rf26, rf26, rf43 ; smul24 rf6, rf6, rf3 ; thrsw ; ldtmu.rf3 # s8 48 total | s8 98 mul | s8 98 load src
+    shr rf9, rf3, rf9 ; ldtmu.rf3                                   # s8 98 load src
+    shr rf5, rf5, -8 ; add rf3, rf3, rf3                            # s8 98 load src
+    shl rf3, rf3, rf7 ; smul24 rf7, rf17, 6                         # s8 98 load src | s8 54 values1
+    add rf3, rf9, rf3 ; smul24 rf9, rf23, 5                         # s8 98 load src | s8 54 values2
+    and rf23, rf3, rf1 ; smul24 rf17, rf23, 6                       # s8 98 load src | s8 54 values1
+    shr rf32, rf3, 8 ; smul24 rf23, rf32, rf23                      # s8 98 load src | s8 98 v
+    and rf32, rf32, rf1 ; add rf23, rf23, rf40 ; ldunifrf.rf40      # s8 98 load src | s8 99 add | s8 99 rshr | uniform 0x00000080
+    add rf14, rf23, rf38 ; add rf17, rf14, rf17 ; ldunifrf.rf23     # s8 99 rshr | s8 48 add | s1 86 row0 | uniform value:src
+    asr.ifa rf53, rf14, 8 ; add rf9, rf9, rf49                      # s8 99 store flt0 | s8 54 add
+    add rf14, rf36, rf9 ; smul24 rf36, rf19, 5                      # s8 48 add | s8 54 v
+    add rf14, rf14, rf24 ; add rf24, rf37, rf36 ; ldtmu.rf37        # s8 48 add | s8 48 total | s9 76 scale
+    add rf14, rf14, rf25 ; smul24 rf19, rf19, 6                     # s8 48 add | s8 54 values1
+    add rf14, rf14, rf36 ; mov rf25, 0                              # s8 48 total | s1 87 store sums0
+    add rf6, rf6, rf14 ; mov rf49, rf25 ; ldunifrf.rf14             # s8 99 add | s8 99 store flt0 | s9 101 store flt0 | uniform 0x32001000
+    asr.ifa rf49, rf6, 9 ; smul24 rf6, rf26, rf32                   # s8 99 store flt0 | s8 98 v
+    shr rf20, rf3, rf20 ; add rf6, rf6, rf24 ; ldunifrf.rf24        # s8 98 load src | s8 99 add | s9 101 store flt0 | uniform 0xcc00cc00
+    and rf20, rf20, rf1 ; add rf6, rf6, rf51 ; ldunifrf.rf51        # s8 98 load src | s8 99 rshr | s9 101 store flt0 | uniform 0x00320010
+    asr.ifa rf25, rf6, 8 ; add rf6, rf18, rf7                       # s8 99 store flt0 | s8 48 add
+    eidx rf32 ; smul24 rf26, rf45, 5                                # s8 54 values2
+    shr rf26, rf3, -8 ; add rf3, rf27, rf26                         # s8 98 load src | s8 48 add
+    add rf3, rf3, rf18 ; smul24 rf18, rf45, 6                       # s8 48 add | s8 54 values1
+    add rf3, rf3, rf7 ; add rf7, rf50, rf18 ; ldunifrf.rf18         # s8 48 add | s9 101 store flt0 | uniform 0x00cc00cc
+    add rf42, rf7, rf42 ; smul24 rf7, rf39, 5                       # s8 48 add | s8 54 v
+    add rf42, rf42, rf43 ; add rf3, rf3, rf7 ; ldunifrf.rf50        # s8 48 add | s8 48 total | s1 86 row2 | uniform 0x00000010
+    add rf6, rf6, rf7 ; smul24 rf7, rf39, 6                         # s8 48 total | s8 54 values1
+    and rf39, rf32, 1 ; add rf42, rf42, rf7                         # s8 96 stage | s8 48 add
+    shl rf39, rf39, 2 ; add rf7, rf43, rf7                          # s8 98 load src | s8 48 add
+    shr rf42, rf32, 1 ; add rf32, rf42, rf4                         # s8 96 stage | s8 48 total
+    add rf4, rf7, rf4 ; smul24 rf3, rf3, rf30 ; ldunifrf.rf7        # s8 48 total | s8 98 mul | s10 76 scale | uniform table:scale1
+    add rf5, rf21, rf19 ; smul24 rf32, rf32, rf5 ; ldunifrf.rf30    # s8 48 add | s8 98 mul | s1 85 stage | uniform 0x00000034
+    eidx rf45 ; smul24 rf43, rf44, 5                                # s8 54 values2
+    add rf17, rf17, rf43 ; smul24 rf43, rf44, 6                     # s8 48 add | s8 54 values1
+    add rf9, rf17, rf21 ; add rf17, rf9, rf43 ; ldunifrf.rf21       # s8 48 add | s1 86 row0 | uniform value:src
+    add rf9, rf9, rf19 ; add rf16, rf17, rf16 ; ldunifrf.rf17       # s8 48 add | s1 85 stage | uniform 0x00000056
+    add rf19, rf16, rf36 ; smul24 rf16, rf22, 5                     # s8 48 add | s8 54 v
+    add rf5, rf9, rf16 ; add rf9, rf5, rf16 ; ldunifrf.rf16         # s8 48 total | s1 86 row2 | uniform 0x00000010
+    add rf3, rf3, rf5 ; smul24 rf5, rf22, 6                         # s8 99 add | s8 54 values1
+    add rf5, rf19, rf5 ; add rf19, rf36, rf5 ; ldunifrf.rf36        # s8 48 add | s1 85 stage | uniform 0x00000034
+    add rf5, rf5, rf15 ; add rf15, rf19, rf15 ; ldunifrf.rf19       # s8 48 total | s1 86 row0 | uniform value:src
+    and.pushz -, rf45, 2 ; add rf5, rf32, rf5                       # s9 101 store flt0 | s8 99 add
+    mov rf20, 0 ; smul24 rf6, rf6, rf20                             # s1 87 store sums0 | s8 98 v
+    shl rf32, rf45, 2 ; mov rf22, rf20                              # s6 91 values0 | s8 99 store flt0
+    asr.ifb rf22, rf3, 9 ; add rf3, rf6, rf9                        # s8 99 store flt0 | s8 99 add
+    shl rf26, rf45, -4 ; smul24 rf4, rf4, rf26                      # s6 91 values0 | s8 98 v
+    asr rf15, rf26, -1 ; add rf4, rf4, rf15                         # s6 91 values0 | s8 99 add
+    add rf3, rf3, rf54 ; mov rf54, 0                                # s8 99 rshr | s1 87 store sums0
+    asr.ifb rf20, rf3, 8 ; mov rf3, rf54                            # s8 99 store flt0
+    asr.ifb rf3, rf5, 9 ; add rf4, rf4, rf40                        # s8 99 store flt0 | s8 99 rshr
+    asr.ifb rf54, rf4, 8 ; smul24 rf4, rf42, rf2                    # s8 99 store flt0 | s9 101 load src
+    add rf23, rf23, rf39 ; sub.pushc -, 0, rf37                     # s8 98 load src | s9 101 load src
+    eidx rf23 ; add rf4, rf23, rf4 ; ldunifrf.rf37                  # s9 101 load src | s1 85 stage | uniform 0x00000056
+    add rf4, rf4, rf11 ; mov rf14, rf14 ; ldunifrf.rf39             # s9 101 load src | s9 101 store flt0 | s1 86 row2 | uniform 0x00000010
+    and rf24, rf4, -4 ; mov rf42, rf24                              # s9 101 load src | s9 101 store flt0
+    shl rf5, rf4, 3 ; mov.ifna tmua, rf24                           # s9 101 load src
+    shr rf14, rf14, rf32 ; sub rf4, rf4, -3                         # s9 101 store flt0 | s9 101 load src
+    and rf4, rf4, -4 ; mov rf51, rf51                               # s9 101 load src | s9 101 store flt0
+    shr rf42, rf42, rf32 ; mov.ifna tmua, rf4 ; thrsw               # s9 101 store flt0 | s9 101 load src
+    and rf40, rf15, rf42 ; sub rf42, -1, rf5                        # s9 101 store flt0 | s9 101 load src
+    xor rf14, rf14, rf40 ; mov rf18, rf18 ; ldunifrf.rf40           # s9 101 store flt0 | s1 85 stage | uniform 0x00000034
+    shuffle rf13, rf53, rf14 ; add rf53, rf7, rf13 ; ldtmu.rf7      # s9 101 store flt0 | s10 76 scale | s9 101 load src
+    shr rf26, rf7, rf5 ; mov tmua, rf53 ; thrsw ; ldtmu.rf7         # s9 101 load src | s10 76 scale
+    shr rf51, rf51, rf32 ; add rf7, rf7, rf7 ; ldunifrf.rf45        # s9 101 store flt0 | s9 101 load src | s1 86 row0 | uniform value:src
+    shl rf7, rf7, rf42 ; umul24 rf30, rf23, rf30 ; ldunifrf.rf6     # s9 101 load src | s1 85 stage | uniform 0x00000056
+    shuffle rf25, rf25, rf14 ; add rf7, rf26, rf7 ; ldtmu.rf26      # s9 101 store flt0 | s9 101 load src | s10 76 scale
+    and rf9, rf7, rf1 ; smul24 rf43, rf2, -2                        # s9 101 load src | s10 86 row0
+    shuffle rf20, rf20, rf14 ; mov rf44, 0                          # s9 101 store flt0 | s1 87 store sums0
+    shuffle rf14, rf54, rf14 ; mov rf54, rf44                       # s9 101 store flt0 | s10 87 store sums1
+    shr rf18, rf18, rf32 ; mov rf32, rf44                           # s9 101 store flt0 | s10 88 store squares1
+    and rf15, rf15, rf18 ; mov rf18, rf44                           # s9 101 store flt0 | s10 87 store sums1
+    xor rf15, rf51, rf15 ; mov rf51, 0                              # s9 101 store flt0 | s1 87 store sums0
+    shuffle rf33, rf33, rf15 ; mov rf27, rf51                       # s9 101 store flt0 | s11 87 store sums1
+    shuffle rf49, rf49, rf15 ; mov rf38, rf51                       # s9 101 store flt0 | s11 88 store squares1
+    shuffle rf13, rf22, rf15 ; mov.ifnb rf33, rf13                  # s9 101 store flt0
+    shl.ifna rf33, rf9, 4 ; mov.ifnb rf49, rf25                     # s9 101 store flt0
+    shuffle rf3, rf3, rf15 ; mov.ifnb rf13, rf20                    # s9 101 store flt0
+    shr rf15, rf7, 8 ; mov rf20, rf51                               # s9 101 load src | s11 87 store sums1
+    and rf14, rf15, rf1 ; mov.ifnb rf3, rf14                        # s9 101 load src | s9 101 store flt0
+    shl.ifna rf49, rf14, 4                                          # s9 101 store flt0
+    shr rf26, rf7, rf50 ; sub.pushc -, 0, rf26                      # s9 101 load src | s10 86 row0
+    and rf26, rf26, rf1 ; ldunifrf.rf50                             # s9 101 load src | s1 86 row2 | uniform 0x00000010
+    shl.ifnb rf13, rf26, 4                                          # s9 101 store flt0
+    shr rf7, rf7, -8                                                # s9 101 load src
+    shl.ifnb rf3, rf7, 4                                            # s9 101 store flt0
+    shr rf30, rf30, 8                                               # s1 85 stage
+    eidx rf26 ; umul24 rf7, rf30, 5                                 # s1 85 stage
+    sub rf7, rf23, rf7 ; umul24 rf17, rf30, rf17 ; ldunifrf.rf23    # s1 85 stage | uniform 0x00000034
+    shl rf7, rf7, 1 ; umul24 rf36, rf26, rf36                       # s1 86 row0 | s1 85 stage
+    shr rf17, rf17, 8 ; add rf7, rf21, rf7                          # s1 85 stage | s1 86 row0
+    eidx rf21 ; umul24 rf17, rf17, 3                                # s1 85 stage
+    shr rf30, rf36, 8 ; sub rf17, rf30, rf17                        # s1 85 stage
+    shl rf36, rf2, 2 ; smul24 rf17, rf17, rf2                       # s12 86 row0 | s1 86 row0
+    add rf7, rf7, rf17 ; umul24 rf17, rf30, 5                       # s1 86 row0 | s1 85 stage
+    add rf7, rf7, rf43 ; sub rf17, rf26, rf17 ; ldunifrf.rf26       # s10 86 row0 | s1 85 stage | s1 86 row0 | uniform value:src
+    shl rf17, rf17, 1 ; umul24 rf37, rf30, rf37                     # s1 86 row0 | s1 85 stage
+    add rf7, rf7, -2 ; add rf17, rf19, rf17                         # s10 86 row0 | s1 86 row0
+    shr rf37, rf37, 8 ; add rf7, rf7, rf11                          # s1 85 stage | s10 86 row0
+    and.ifa tmua, rf7, -4 ; umul24 rf40, rf21, rf40                 # s10 86 row0 | s1 85 stage
+    shl rf19, rf7, 3                                                # s10 86 row0
+    not rf43, rf19 ; sub rf7, rf7, -3                               # s10 86 row0
+    and.ifa tmua, rf7, -4                                           # s10 86 row0
+    eidx rf7 ; mov tmua, rf53 ; thrsw ; ldunifrf.rf14               # s11 76 scale | s1 85 stage | uniform 0x00000056
+    shr rf23, rf40, 8 ; umul24 rf40, rf7, rf23                      # s1 85 stage
+    nop ; umul24 rf37, rf37, 3                                      # s1 85 stage
+    sub rf30, rf30, rf37 ; umul24 rf37, rf23, rf6 ; thrsw ; ldtmu.rf6 # s1 85 stage | s10 86 row0
+    shr rf19, rf6, rf19 ; smul24 rf30, rf30, rf2 ; ldtmu.rf6        # s10 86 row0 | s1 86 row0
+    add rf6, rf6, rf6 ; add rf17, rf17, rf30 ; ldunifrf.rf30        # s10 86 row0 | s1 86 row0 | s1 86 row2 | uniform 0x00000010
+    shl rf6, rf6, rf43 ; add rf43, rf17, rf2 ; ldtmu.rf17           # s10 86 row0 | s11 86 row0 | s11 76 scale
+    add rf6, rf19, rf6 ; add rf19, rf43, -2                         # s10 86 row0 | s11 86 row0
+    and rf19, rf6, rf1 ; add rf43, rf19, rf11                       # s10 86 row0 | s11 86 row0
+    shr rf15, rf6, 8 ; smul24 rf9, rf19, rf19                       # s10 86 row1 | s10 88 values0
+    and rf15, rf15, rf1 ; sub.pushc -, 0, rf17                      # s10 86 row1 | s11 86 row0
+    shr rf19, rf6, rf16 ; add rf16, rf19, rf15                      # s10 86 row2 | s10 48 add
+    and rf19, rf19, rf1 ; smul24 rf17, rf15, rf15                   # s10 86 row2 | s10 88 values1
+    shr rf6, rf6, -8 ; add.ifb rf54, rf16, rf19                     # s10 86 row2 | s10 87 store sums1
+    and.ifa tmua, rf43, -4 ; add rf9, rf9, rf17                     # s11 86 row0 | s10 48 add
+    shl rf16, rf43, 3 ; add rf15, rf15, rf19                        # s11 86 row0 | s10 48 add
+    add.ifb rf18, rf15, rf6 ; smul24 rf15, rf19, rf19               # s10 87 store sums1 | s10 88 v
+    add rf9, rf17, rf15 ; add.ifb rf32, rf9, rf15                   # s10 48 add | s10 88 store squares1
+    shr rf37, rf37, 8 ; smul24 rf6, rf6, rf6                        # s1 85 stage | s10 88 v
+    add.ifb rf44, rf9, rf6 ; sub rf6, rf43, -3                      # s10 88 store squares1 | s11 86 row0
+    and.ifa tmua, rf6, -4                                           # s11 86 row0
+    not rf6, rf16 ; mov tmua, rf53 ; thrsw ; ldunifrf.rf9           # s11 86 row0 | s12 76 scale | s14 91 values0 | uniform 0xcba98765
+    eidx rf15 ; umul24 rf43, rf23, 5                                # s1 85 stage
+    sub rf21, rf21, rf43 ; umul24 rf37, rf37, 3                     # s1 85 stage
+    shl rf21, rf21, 1 ; sub rf23, rf23, rf37                        # s1 86 row0 | s1 85 stage
+    add rf23, rf45, rf21 ; smul24 rf45, rf23, rf2 ; thrsw ; ldtmu.rf21 # s1 86 row0 | s11 86 row0
+    shr rf21, rf21, rf16 ; add rf23, rf23, rf45 ; ldtmu.rf16        # s11 86 row0 | s1 86 row0
+    shr rf40, rf40, 8 ; add rf16, rf16, rf16                        # s1 85 stage | s11 86 row0
+    shl rf6, rf16, rf6 ; add rf23, rf23, rf36 ; ldtmu.rf16          # s11 86 row0 | s12 86 row0 | s12 76 scale
+    add rf6, rf21, rf6 ; add rf21, rf23, -2                         # s11 86 row0 | s12 86 row0
+    and rf21, rf6, rf1 ; add rf23, rf21, rf11 ; ldunifrf.rf36       # s11 86 row0 | s12 86 row0 | s14 91 values0 | uniform 0x9ba98788
+    shr rf45, rf6, 8 ; smul24 rf37, rf21, rf21                      # s11 86 row1 | s11 88 values0
+    and rf16, rf45, rf1 ; sub.pushc -, 0, rf16                      # s11 86 row1 | s12 86 row0
+    shr rf39, rf6, rf39 ; add rf21, rf21, rf16 ; ldunifrf.rf45      # s11 86 row2 | s11 48 add | s6 91 values0 | uniform 0x00007c00
+    and rf39, rf39, rf1 ; smul24 rf43, rf16, rf16 ; ldunifrf.rf17   # s11 86 row2 | s11 88 values1 | s6 91 values0 | uniform 0x000edcba
+    shr rf6, rf6, -8 ; add.ifb rf27, rf21, rf39                     # s11 86 row2 | s11 87 store sums1
+    and.ifa tmua, rf23, -4 ; add rf37, rf37, rf43                   # s12 86 row0 | s11 48 add
+    shl rf21, rf23, 3 ; add rf16, rf16, rf39                        # s12 86 row0 | s11 48 add
+    add.ifb rf20, rf16, rf6 ; smul24 rf16, rf39, rf39               # s11 87 store sums1 | s11 88 v
+    add rf16, rf43, rf16 ; add.ifb rf38, rf37, rf16                 # s11 48 add | s11 88 store squares1
+    sub rf23, rf23, -3 ; smul24 rf6, rf6, rf6                       # s12 86 row0 | s11 88 v
+    and.ifa tmua, rf23, -4 ; add.ifb rf51, rf16, rf6                # s12 86 row0 | s11 88 store squares1
+    not rf6, rf21 ; mov tmua, rf53 ; thrsw ; ldunifrf.rf16          # s12 86 row0 | s13 76 scale | s6 91 values0 | uniform 0xa00edcba
+    mov rf23, 0 ; umul24 rf14, rf40, rf14                           # s1 87 store sums0 | s1 85 stage
+    shr rf14, rf14, 8 ; mov rf37, rf23                              # s1 85 stage | s12 87 store sums1
+    mov rf39, rf23 ; mov rf19, rf23 ; thrsw ; ldtmu.rf43            # s12 88 store squares1 | s12 87 store sums1 | s12 86 row0
+    shr rf21, rf43, rf21 ; mov rf43, rf9 ; ldtmu.rf9                # s12 86 row0 | s14 91 values0
+    add rf9, rf9, rf9 ; umul24 rf25, rf40, 5                        # s12 86 row0 | s1 85 stage
+    shl rf6, rf9, rf6 ; sub rf9, rf7, rf25 ; ldtmu.rf7              # s12 86 row0 | s1 85 stage | s13 76 scale
+    shl rf9, rf9, 1 ; add rf6, rf21, rf6                            # s1 86 row0 | s12 86 row0
+    and rf9, rf6, rf1 ; add rf26, rf26, rf9 ; ldunifrf.rf21         # s12 86 row0 | s1 86 row0 | s6 91 values0 | uniform 0x00007fe0
+    shr rf25, rf6, 8 ; smul24 rf22, rf9, rf9                        # s12 86 row1 | s12 88 values0
+    and rf14, rf25, rf1 ; umul24 rf25, rf14, 3                      # s12 86 row1 | s1 85 stage
+    shr rf50, rf6, rf50 ; add rf9, rf9, rf14 ; ldunifrf.rf28        # s12 86 row2 | s12 48 add | s6 93 rshr | uniform 0x00080000
+    and rf50, rf50, rf1 ; smul24 rf41, rf14, rf14 ; ldunifrf.rf31   # s12 86 row2 | s12 88 values1 | s6 93 a2 | uniform table:shrink
+    shr rf6, rf6, -8 ; add.ifa rf37, rf9, rf50                      # s12 86 row2 | s12 87 store sums1
+    add rf14, rf22, rf41 ; add rf22, rf14, rf50 ; ldunifrf.rf9      # s12 48 add | s6 95 sub | uniform 0x00000100
+    add.ifa rf19, rf22, rf6 ; smul24 rf22, rf50, rf50               # s12 87 store sums1 | s12 88 v
+    add rf14, rf41, rf22 ; add.ifa rf39, rf14, rf22                 # s12 48 add | s12 88 store squares1
+    rot rf22, rf38, 6 ; smul24 rf6, rf6, rf6                        # s14 91 values0 | s12 88 v
+    add.ifa rf23, rf14, rf6 ; sub rf6, rf40, rf25                   # s12 88 store squares1 | s1 85 stage
+    shl rf14, rf15, 2 ; smul24 rf6, rf6, rf2                        # s6 91 values0 | s1 86 row0
+    shr rf26, rf43, rf14 ; add rf6, rf26, rf6 ; ldunifrf.rf43       # s14 91 values0 | s1 86 row0 | s14 95 mul | uniform 0x000001c7
+    shl rf36, rf15, -4 ; mov rf25, rf36                             # s6 91 values0 | s14 91 values0
+    shr rf40, rf25, rf14 ; smul24 rf25, rf2, 7                      # s14 91 values0 | s13 86 row0
+    asr rf25, rf36, -1 ; add rf6, rf6, rf25                         # s6 91 values0 | s13 86 row0
+    and rf40, rf25, rf40 ; add rf6, rf6, -2                         # s14 91 values0 | s13 86 row0
+    add rf6, rf6, rf11 ; sub.pushc -, 0, rf7                        # s13 86 row0
+    and.ifa tmua, rf6, -4 ; mov rf17, rf17                          # s13 86 row0 | s6 91 values0
+    shl rf16, rf6, 3 ; mov rf7, rf16                                # s13 86 row0 | s6 91 values0
+    xor rf26, rf26, rf40 ; sub rf6, rf6, -3                         # s14 91 values0 | s13 86 row0
     and.ifa tmua, rf6, -4                                           # s13 86 row0
-    not rf51, rf31 ; sub rf6, rf6, -3                               # s13 86 row0
-    and.ifa tmua, rf6, -4                                           # s13 86 row0
-    shr rf45, rf45, rf20 ; mov.ifa tmua, rf3 ; thrsw                # s6 91 values0 | s14 76 scale
-    shr rf20, rf54, rf20 ; mov rf54, 0                              # s6 91 values0 | s1 87 store sums0
-    and rf20, rf29, rf20 ; mov rf6, rf54 ; ldunifrf.rf29            # s6 91 values0 | s13 87 store sums1 | s6 95 rshr | uniform 0x00000800
-    rot rf19, rf37, -5 ; mov rf21, rf54                             # s14 91 values0 | s13 88 store squares1
-    xor rf45, rf45, rf20 ; mov rf52, rf54 ; thrsw ; ldtmu.rf20      # s6 91 values0 | s13 87 store sums1 | s13 86 row0
-    shr rf31, rf20, rf31 ; ldtmu.rf20                               # s13 86 row0
-    add rf20, rf20, rf20 ; mov rf44, 1                              # s13 86 row0 | s6 91 values0
-    shl rf20, rf20, rf51 ; ldtmu.rf51                               # s13 86 row0 | s14 76 scale
-    shl rf31, rf44, rf38 ; add rf20, rf31, rf20 ; ldunifrf.rf38     # s6 91 values0 | s13 86 row0 | s14 91 values0 | uniform 0xcba98765
-    and rf44, rf20, rf1 ; mov rf35, 0                               # s13 86 row0 | s1 87 store sums0
-    shr rf36, rf20, 8 ; smul24 rf50, rf44, rf44                     # s13 86 row1 | s13 88 values0
-    and rf36, rf36, rf1 ; mov rf39, rf35                            # s13 86 row1 | s14 94 store a1
-    shr rf55, rf20, rf55 ; add rf44, rf44, rf36                     # s13 86 row2 | s13 48 add
-    and rf55, rf55, rf1 ; smul24 rf56, rf36, rf36                   # s13 86 row2 | s13 88 values1
-    shr rf20, rf20, -8 ; add.ifa rf6, rf44, rf55                    # s13 86 row2 | s13 87 store sums1
-    and.pushz -, rf31, rf27 ; smul24 rf27, rf55, rf55               # s14 91 values0 | s13 88 v
-    shuffle rf44, rf28, rf45 ; add rf50, rf50, rf56                 # s14 91 values0 | s13 48 add
-    rot rf50, rf30, 6 ; add.ifb rf21, rf50, rf27                    # s14 91 values0 | s13 88 store squares1
-    shuffle rf36, rf8, rf12 ; add rf12, rf36, rf55 ; ldunifrf.rf55  # s14 91 values0 | s13 48 add | uniform 0x9ba98788
-    rot rf12, rf30, -5 ; add.ifb rf52, rf12, rf20                   # s14 91 values0 | s13 87 store sums1
-    shuffle rf45, rf8, rf45 ; smul24 rf20, rf20, rf20               # s14 91 values0 | s13 88 v
-    add rf24, rf56, rf27 ; mov.ifna rf7, rf24                       # s13 48 add | s14 91 values0
-    and.pushz -, rf31, rf23 ; add.ifb rf54, rf24, rf20              # s14 91 values0 | s13 88 store squares1
-    rot rf19, rf47, 6 ; mov.ifna rf44, rf19                         # s14 91 values0
-    eidx rf28 ; add rf7, rf28, rf7 ; ldunifrf.rf20                  # s14 48 add | s6 91 values0 | uniform 0x00007c00
-    shl rf44, rf28, 2 ; add rf7, rf7, rf44                          # s6 91 values0 | s14 48 square
-    shl rf50, rf28, -4 ; mov.ifnb rf36, rf50                        # s6 91 values0 | s14 91 values0
-    asr rf12, rf50, -1 ; mov.ifna rf45, rf12                        # s6 91 values0 | s14 91 values0
-    add rf8, rf8, rf36 ; smul24 rf7, rf7, 9                         # s14 48 add | s14 93 mul
-    rot rf45, rf47, -5 ; add rf8, rf8, rf45                         # s14 91 values0 | s14 48 total
-    sub.pushc -, 0, rf51 ; smul24 rf36, rf8, rf8                    # s14 93 a2 | s14 93 mul
-    rot rf36, rf32, 6 ; sub rf7, rf7, rf36                          # s14 91 values0 | s14 93 sub
-    rot rf50, rf32, -5 ; smul24 rf7, rf7, rf51                      # s14 91 values0 | s14 93 mul
-    add rf7, rf7, rf48 ; mov rf38, rf38 ; ldunifrf.rf48             # s14 93 rshr | s14 91 values0 | s6 91 values0 | uniform 0x000edcba
-    shr rf7, rf7, -12 ; mov rf55, rf55                              # s14 93 rshr | s14 91 values0
-    max rf7, rf7, 0 ; mov rf48, rf48                                # s14 93 a2 | s6 91 values0
-    umin rf7, rf7, rf1 ; mov rf23, 1                                # s14 93 a2 | s6 91 values0
-    shl rf7, rf7, 2                                                 # s14 93 a2
-    shr rf7, rf38, rf44 ; add.ifa tmua, rf34, rf7 ; thrsw           # s14 91 values0 | s14 93 a2
-    shr rf55, rf55, rf44 ; ldunifrf.rf34                            # s14 91 values0 | s6 91 values0 | uniform 0xa00edcba
-    and rf34, rf12, rf55 ; mov rf55, rf34 ; ldunifrf.rf38           # s14 91 values0 | s6 91 values0 | uniform 0x00007fe0
-    xor rf34, rf7, rf34 ; ldtmu.rf7                                 # s14 91 values0 | s14 93 a2
-    shuffle rf24, rf9, rf34 ; mov.ifa rf39, rf7                     # s14 91 values0 | s14 94 store a1
-    shl rf23, rf23, rf28 ; sub rf7, rf25, rf7 ; ldunifrf.rf25       # s6 91 values0 | s14 95 sub | s6 93 rshr | uniform 0x00080000
-    and.pushz -, rf23, rf20 ; smul24 rf7, rf7, rf8                  # s14 91 values0 | s14 95 mul
-    shr rf14, rf48, rf44 ; smul24 rf7, rf7, rf14 ; ldunifrf.rf48    # s6 91 values0 | s14 95 mul | s6 93 a2 | uniform table:shrink
-    shr rf29, rf55, rf44 ; add rf7, rf7, rf29 ; ldunifrf.rf44       # s6 91 values0 | s14 95 rshr | s6 95 sub | uniform 0x00000100
-    asr.ifb rf35, rf7, 12 ; mov.ifna rf24, rf19                     # s14 95 store b1 | s14 91 values0
-    and rf24, rf12, rf29 ; add rf12, rf9, rf24 ; ldunifrf.rf29      # s6 91 values0 | s14 48 add | s14 95 mul | uniform 0x000001c7
-    xor rf14, rf14, rf24 ; mov rf24, 0                              # s6 91 values0 | s1 87 store sums0
-    shuffle rf9, rf9, rf14 ; mov rf19, rf24 ; ldunifrf.rf7          # s14 91 values0 | s14 94 store a1 | s6 95 rshr | uniform 0x00000800
-    and.pushz -, rf23, rf38 ; mov rf23, 1                           # s14 91 values0 | s6 91 values0
-    shuffle rf34, rf17, rf34 ; mov.ifna rf9, rf45                   # s14 91 values0
-    shuffle rf12, rf17, rf14 ; add rf9, rf12, rf9 ; ldunifrf.rf14   # s14 91 values0 | s14 48 square | uniform 0xcba98765
-    rot rf36, rf11, 6 ; mov.ifnb rf34, rf36                         # s15 91 values0 | s14 91 values0
-    eidx rf45 ; smul24 rf9, rf9, 9                                  # s14 93 mul
-    shl rf50, rf45, 2 ; mov.ifna rf12, rf50                         # s6 91 values0 | s14 91 values0
-    shl rf34, rf45, -4 ; add rf17, rf17, rf34                       # s6 91 values0 | s14 48 add
-    asr rf17, rf34, -1 ; add rf12, rf17, rf12                       # s6 91 values0 | s14 48 total
-    shl rf45, rf23, rf45 ; smul24 rf23, rf12, rf12 ; ldunifrf.rf34  # s6 91 values0 | s14 93 mul | s14 91 values0 | uniform 0x9ba98788
-    rot rf23, rf11, -5 ; sub rf9, rf9, rf23                         # s15 91 values0 | s14 93 sub
-    sub.pushc -, 0, rf51 ; smul24 rf9, rf9, rf51                    # s14 93 a2 | s14 93 mul
-    rot rf25, rf22, 6 ; add rf9, rf9, rf25                          # s15 91 values0 | s14 93 rshr
-    shr rf9, rf9, -12 ; mov rf14, rf14                              # s14 93 rshr | s14 91 values0
-    max rf9, rf9, 0 ; mov rf34, rf34                                # s14 93 a2 | s14 91 values0
-    umin rf9, rf9, rf1 ; ldunifrf.rf51                              # s14 93 a2 | s6 91 values0 | uniform 0x00007c00
+    shuffle rf6, rf32, rf26 ; thrsw ; ldunifrf.rf40                 # s14 91 values0 | s6 95 rshr | uniform 0x00000800
+    not rf11, rf16 ; mov tmua, rf53 ; ldunifrf.rf36                 # s13 86 row0 | s14 76 scale | s14 91 values0 | uniform 0xcba98765
+    shr rf17, rf17, rf14 ; mov rf41, 0                              # s6 91 values0 | s1 87 store sums0
+    shuffle rf50, rf54, rf26 ; mov rf34, rf41 ; thrsw ; ldtmu.rf26  # s14 91 values0 | s13 87 store sums1 | s13 86 row0
+    shr rf26, rf26, rf16 ; mov rf35, rf41 ; ldtmu.rf16              # s13 86 row0 | s13 88 store squares1
+    shr rf14, rf7, rf14 ; add rf7, rf16, rf16 ; ldunifrf.rf16       # s6 91 values0 | s13 86 row0 | s14 91 values0 | uniform 0x9ba98788
+    shl rf7, rf7, rf11 ; mov rf55, rf41 ; ldtmu.rf11                # s13 86 row0 | s13 87 store sums1 | s14 76 scale
+    rot rf26, rf38, -5 ; add rf7, rf26, rf7                         # s14 91 values0 | s13 86 row0
+    and rf52, rf7, rf1 ; mov rf47, 1                                # s13 86 row0 | s6 91 values0
+    shr rf48, rf7, 8 ; smul24 rf29, rf52, rf52                      # s13 86 row1 | s13 88 values0
+    and rf48, rf48, rf1                                             # s13 86 row1
+    shr rf52, rf7, rf30 ; add rf30, rf52, rf48                      # s13 86 row2 | s13 48 add
+    and rf52, rf52, rf1 ; smul24 rf46, rf48, rf48                   # s13 86 row2 | s13 88 values1
+    shr rf7, rf7, -8 ; add.ifa rf34, rf30, rf52                     # s13 86 row2 | s13 87 store sums1
+    shl rf29, rf47, rf15 ; add rf15, rf29, rf46                     # s6 91 values0 | s13 48 add
+    and.pushz -, rf29, rf45 ; add rf45, rf48, rf52                  # s14 91 values0 | s13 48 add
+    and rf25, rf25, rf14 ; smul24 rf14, rf52, rf52 ; ldunifrf.rf52  # s6 91 values0 | s13 88 v | uniform 0x00007c00
+    xor rf25, rf17, rf25 ; add rf17, rf46, rf14 ; ldunifrf.rf46     # s6 91 values0 | s13 48 add | uniform 0x000edcba
+    shuffle rf14, rf32, rf25 ; add.ifb rf35, rf15, rf14             # s14 91 values0 | s13 88 store squares1
+    shuffle rf25, rf54, rf25 ; add.ifb rf55, rf45, rf7              # s14 91 values0 | s13 87 store sums1
+    rot rf45, rf27, 6 ; smul24 rf7, rf7, rf7                        # s14 91 values0 | s13 88 v
+    rot rf7, rf27, -5 ; add.ifb rf41, rf17, rf7                     # s14 91 values0 | s13 88 store squares1
+    and.pushz -, rf29, rf21 ; mov.ifna rf6, rf22                    # s14 91 values0
+    rot rf32, rf51, 6 ; add rf6, rf32, rf6                          # s14 91 values0 | s14 48 add
+    eidx rf26 ; mov.ifna rf14, rf26                                 # s14 91 values0
+    shl rf14, rf26, 2 ; add rf6, rf6, rf14                          # s6 91 values0 | s14 48 square
+    shl rf45, rf26, -4 ; mov.ifnb rf50, rf45                        # s6 91 values0 | s14 91 values0
+    asr rf50, rf45, -1 ; add rf45, rf54, rf50                       # s6 91 values0 | s14 48 add
+    mov.ifna rf25, rf7 ; smul24 rf6, rf6, 9                         # s14 91 values0 | s14 93 mul
+    rot rf45, rf51, -5 ; add rf25, rf45, rf25                       # s14 91 values0 | s14 48 total
+    sub.pushc -, 0, rf11 ; smul24 rf7, rf25, rf25                   # s14 93 a2 | s14 93 mul
+    rot rf7, rf20, 6 ; sub rf6, rf6, rf7                            # s14 91 values0 | s14 93 sub
+    mov rf54, 0 ; smul24 rf6, rf6, rf11                             # s1 87 store sums0 | s14 93 mul
+    add rf6, rf6, rf28 ; mov rf21, rf54 ; ldunifrf.rf28             # s14 93 rshr | s14 94 store a1 | s6 91 values0 | uniform 0xa00edcba
+    shr rf6, rf6, -12 ; mov rf36, rf36                              # s14 93 rshr | s14 91 values0
+    max rf6, rf6, 0 ; mov rf16, rf16                                # s14 93 a2 | s14 91 values0
+    umin rf6, rf6, rf1 ; mov rf22, 1                                # s14 93 a2 | s6 91 values0
+    shl rf6, rf6, 2 ; mov rf46, rf46                                # s14 93 a2 | s6 91 values0
+    shr rf6, rf36, rf14 ; add.ifa tmua, rf31, rf6 ; thrsw           # s14 91 values0 | s14 93 a2
+    shr rf16, rf16, rf14 ; mov rf28, rf28 ; ldunifrf.rf31           # s14 91 values0 | s6 91 values0 | uniform 0x00007fe0
+    and rf16, rf50, rf16 ; ldunifrf.rf36                            # s14 91 values0 | s6 93 rshr | uniform 0x00080000
+    xor rf16, rf6, rf16 ; ldtmu.rf6                                 # s14 91 values0 | s14 93 a2
+    shuffle rf29, rf44, rf16 ; mov.ifa rf21, rf6                    # s14 91 values0 | s14 94 store a1
+    shuffle rf9, rf18, rf16 ; sub rf6, rf9, rf6 ; ldunifrf.rf16     # s14 91 values0 | s14 95 sub | s6 93 a2 | uniform table:shrink
+    shl rf22, rf22, rf26 ; smul24 rf6, rf6, rf25 ; ldunifrf.rf25    # s6 91 values0 | s14 95 mul | s6 95 sub | uniform 0x00000100
+    and.pushz -, rf22, rf52 ; smul24 rf6, rf6, rf43                 # s14 91 values0 | s14 95 mul
+    shr rf40, rf46, rf14 ; add rf6, rf6, rf40 ; ldunifrf.rf46       # s6 91 values0 | s14 95 rshr | s14 95 mul | uniform 0x000001c7
+    asr.ifb rf54, rf6, 12 ; mov.ifna rf29, rf32                     # s14 95 store b1 | s14 91 values0
+    shr rf28, rf28, rf14 ; add rf14, rf44, rf29 ; ldunifrf.rf29     # s6 91 values0 | s14 48 add | s6 95 rshr | uniform 0x00000800
+    and rf7, rf50, rf28 ; mov.ifna rf9, rf7                         # s6 91 values0 | s14 91 values0
+    xor rf9, rf40, rf7 ; add rf7, rf18, rf9 ; ldunifrf.rf40         # s6 91 values0 | s14 48 add | s14 91 values0 | uniform 0xcba98765
+    shuffle rf44, rf44, rf9 ; mov rf28, 0                           # s14 91 values0 | s1 87 store sums0
+    shuffle rf9, rf18, rf9 ; mov rf50, rf28 ; ldunifrf.rf18         # s14 91 values0 | s14 94 store a1 | uniform 0x9ba98788
+    and.pushz -, rf22, rf31 ; mov rf22, rf40                        # s14 91 values0
+    rot rf45, rf20, -5 ; mov.ifna rf44, rf45                        # s14 91 values0
+    rot rf44, rf39, 6 ; add rf14, rf14, rf44                        # s15 91 values0 | s14 48 square
+    eidx rf31 ; smul24 rf14, rf14, 9                                # s14 93 mul
+    shl rf45, rf31, 2 ; mov.ifna rf9, rf45                          # s6 91 values0 | s14 91 values0
+    shr rf22, rf22, rf45 ; sub.pushc -, 0, rf11                     # s14 91 values0 | s14 93 a2
+    shl rf9, rf31, -4 ; add rf7, rf7, rf9                           # s6 91 values0 | s14 48 total
+    asr rf40, rf9, -1 ; smul24 rf9, rf7, rf7                        # s6 91 values0 | s14 93 mul
+    rot rf14, rf39, -5 ; sub rf9, rf14, rf9                         # s15 91 values0 | s14 93 sub
+    rot rf11, rf37, 6 ; smul24 rf9, rf9, rf11                       # s15 91 values0 | s14 93 mul
+    rot rf36, rf37, -5 ; add rf9, rf9, rf36                         # s15 91 values0 | s14 93 rshr
+    shr rf9, rf9, -12 ; mov rf18, rf18                              # s14 93 rshr | s14 91 values0
+    max rf9, rf9, 0                                                 # s14 93 a2
+    umin rf9, rf9, rf1 ; mov rf6, 1                                 # s14 93 a2 | s6 91 values0
     shl rf9, rf9, 2                                                 # s14 93 a2
-    shr rf9, rf14, rf50 ; add.ifa tmua, rf48, rf9 ; thrsw           # s14 91 values0 | s14 93 a2
-    shr rf34, rf34, rf50 ; mov.ifa tmua, rf3                        # s14 91 values0 | s15 76 scale
-    and rf34, rf17, rf34 ; ldunifrf.rf14                            # s14 91 values0 | s6 91 values0 | uniform 0x000edcba
-    xor rf14, rf9, rf34 ; mov rf34, rf14 ; thrsw ; ldtmu.rf9        # s14 91 values0 | s6 91 values0 | s14 93 a2
-    shr rf34, rf34, rf50 ; mov.ifa rf19, rf9                        # s6 91 values0 | s14 94 store a1
-    eidx rf44 ; sub rf9, rf44, rf9 ; ldunifrf.rf48                  # s14 95 sub | s6 91 values0 | uniform 0xa00edcba
-    shuffle rf12, rf37, rf14 ; smul24 rf9, rf9, rf12 ; ldunifrf.rf38 # s15 91 values0 | s14 95 mul | s6 91 values0 | uniform 0x00007fe0
-    and.pushz -, rf45, rf51 ; smul24 rf9, rf9, rf29                 # s15 91 values0 | s14 95 mul
-    shuffle rf14, rf30, rf14 ; add rf7, rf9, rf7 ; ldtmu.rf9        # s15 91 values0 | s14 95 rshr | s15 76 scale
-    asr.ifb rf24, rf7, 12 ; mov.ifna rf12, rf36                     # s14 95 store b1 | s15 91 values0
-    and.pushz -, rf45, rf38 ; mov rf38, rf48                        # s15 91 values0 | s6 91 values0
-    shr rf38, rf38, rf50 ; add rf12, rf37, rf12 ; ldunifrf.rf50     # s6 91 values0 | s15 48 add | s6 93 rshr | uniform 0x00080000
-    and rf17, rf17, rf38 ; mov.ifnb rf14, rf25                      # s6 91 values0 | s15 91 values0
-    xor rf17, rf34, rf17 ; add rf14, rf30, rf14 ; ldunifrf.rf34     # s6 91 values0 | s15 48 add | s6 93 a2 | uniform table:shrink
-    shuffle rf37, rf37, rf17 ; sub.pushc -, 0, rf9                  # s15 91 values0 | s15 93 a2
-    rot rf25, rf22, -5                                              # s15 91 values0
-    shuffle rf17, rf30, rf17 ; mov.ifnb rf37, rf23                  # s15 91 values0
-    rot rf37, rf16, 6 ; add rf12, rf12, rf37                        # s15 91 values0 | s15 48 square
-    shl rf25, rf44, 2 ; mov.ifnb rf17, rf25                         # s6 91 values0 | s15 91 values0
-    shl rf17, rf44, -4 ; add rf14, rf14, rf17                       # s6 91 values0 | s15 48 total
-    asr rf23, rf17, -1 ; smul24 rf17, rf14, rf14                    # s6 91 values0 | s15 93 mul
-    eidx rf30 ; smul24 rf12, rf12, 9                                # s15 93 mul
-    rot rf17, rf16, -5 ; sub rf12, rf12, rf17                       # s15 91 values0 | s15 93 sub
-    rot rf38, rf33, 6 ; smul24 rf12, rf12, rf9                      # s15 91 values0 | s15 93 mul
-    add rf12, rf12, rf50 ; mov rf50, 0                              # s15 93 rshr | s1 87 store sums0
-    shr rf12, rf12, -12 ; mov rf45, rf50                            # s15 93 rshr | s15 94 store a1
-    max rf12, rf12, 0                                               # s15 93 a2
-    umin rf12, rf12, rf1 ; ldunifrf.rf48                            # s15 93 a2 | s6 95 sub | uniform 0x00000100
-    shl rf12, rf12, 2                                               # s15 93 a2
-    eidx rf12 ; add.ifa tmua, rf34, rf12 ; thrsw                    # s15 93 a2
-    nop ; ldunifrf.rf34                                             # s14 95 mul | uniform 0x000001c7
-    nop ; ldunifrf.rf7                                              # s6 95 rshr | uniform 0x00000800
-    rot rf36, rf33, -5                                              # s15 91 values0
-    nop ; ldtmu.rf29                                                # s15 93 a2
-    mov.ifa rf45, rf29 ; sub rf29, rf48, rf29                       # s15 94 store a1 | s15 95 sub
-    nop ; smul24 rf14, rf29, rf14 ; ldunifrf.rf29                   # s15 95 mul | s14 91 values0 | uniform 0xcba98765
-    mov rf29, rf29 ; smul24 rf14, rf14, rf34 ; ldunifrf.rf34        # s14 91 values0 | s15 95 mul | uniform 0x9ba98788
-    shr rf14, rf29, rf25 ; add rf7, rf14, rf7 ; ldunifrf.rf29       # s14 91 values0 | s15 95 rshr | s6 91 values0 | uniform 0x00007c00
-    asr.ifa rf50, rf7, 12 ; mov rf7, rf34                           # s15 95 store b1 | s14 91 values0
-    shr rf7, rf7, rf25 ; mov rf34, 1                                # s14 91 values0 | s6 91 values0
-    and rf7, rf23, rf7 ; ldunifrf.rf48                              # s14 91 values0 | s6 91 values0 | uniform 0x000edcba
-    xor rf7, rf14, rf7 ; mov rf14, rf48 ; ldunifrf.rf48             # s14 91 values0 | s6 91 values0 | uniform 0xa00edcba
-    shuffle rf48, rf47, rf7 ; mov rf51, rf48 ; ldunifrf.rf55        # s15 91 values0 | s6 91 values0 | uniform 0x00007fe0
-    shl rf34, rf34, rf44 ; ldunifrf.rf44                            # s6 91 values0 | s6 93 rshr | uniform 0x00080000
-    and.pushz -, rf34, rf29 ; mov rf29, 0                           # s15 91 values0 | s1 87 store sums0
-    shr rf14, rf14, rf25 ; mov.ifna rf48, rf37                      # s6 91 values0 | s15 91 values0
-    shr rf48, rf51, rf25 ; add rf25, rf47, rf48 ; ldunifrf.rf51     # s6 91 values0 | s15 48 add | s6 93 a2 | uniform table:shrink
-    and rf23, rf23, rf48 ; mov rf37, rf29 ; ldunifrf.rf48           # s6 91 values0 | s15 94 store a1 | s6 95 sub | uniform 0x00000100
-    xor rf14, rf14, rf23 ; ldunifrf.rf23                            # s6 91 values0 | s14 95 mul | uniform 0x000001c7
-    shuffle rf47, rf47, rf14 ; ldunifrf.rf8                         # s15 91 values0 | s6 95 rshr | uniform 0x00000800
-    and.pushz -, rf34, rf55 ; mov rf34, 1                           # s15 91 values0 | s6 91 values0
-    shuffle rf7, rf32, rf7 ; mov.ifna rf47, rf17                    # s15 91 values0
-    shuffle rf25, rf32, rf14 ; add rf14, rf25, rf47 ; ldunifrf.rf47 # s15 91 values0 | s15 48 square | s14 91 values0 | uniform 0xcba98765
-    rot rf38, rf21, 6 ; mov.ifnb rf7, rf38                          # s16 91 values0 | s15 91 values0
-    shl rf36, rf30, 2 ; mov.ifna rf25, rf36                         # s6 91 values0 | s15 91 values0
-    shl rf32, rf30, -4 ; add rf7, rf32, rf7                         # s6 91 values0 | s15 48 add
-    asr rf25, rf32, -1 ; add rf7, rf7, rf25                         # s6 91 values0 | s15 48 total
-    shl rf30, rf34, rf30 ; smul24 rf14, rf14, 9                     # s6 91 values0 | s15 93 mul
-    rot rf32, rf21, -5 ; smul24 rf34, rf7, rf7                      # s16 91 values0 | s15 93 mul
-    sub rf14, rf14, rf34 ; sub.pushc -, 0, rf9                      # s15 93 sub | s15 93 a2
-    rot rf14, rf6, 6 ; smul24 rf9, rf14, rf9                        # s16 91 values0 | s15 93 mul
-    rot rf44, rf6, -5 ; add rf9, rf9, rf44                          # s16 91 values0 | s15 93 rshr
-    shr rf9, rf9, -12 ; mov rf47, rf47                              # s15 93 rshr | s14 91 values0
-    max rf9, rf9, 0                                                 # s15 93 a2
-    umin rf9, rf9, rf1 ; ldunifrf.rf34                              # s15 93 a2 | s14 91 values0 | uniform 0x9ba98788
-    shl rf9, rf9, 2 ; mov rf34, rf34                                # s15 93 a2 | s14 91 values0
-    shr rf9, rf47, rf36 ; add.ifa tmua, rf51, rf9 ; thrsw           # s14 91 values0 | s15 93 a2
-    shr rf34, rf34, rf36 ; mov.ifa tmua, rf3                        # s14 91 values0 | s16 76 scale
-    and rf34, rf25, rf34 ; ldunifrf.rf47                            # s14 91 values0 | s6 91 values0 | uniform 0x00007c00
-    xor rf34, rf9, rf34 ; thrsw ; ldtmu.rf9                         # s14 91 values0 | s15 93 a2
-    mov.ifa rf37, rf9 ; sub rf9, rf48, rf9                          # s15 94 store a1 | s15 95 sub
-    eidx rf9 ; smul24 rf7, rf9, rf7 ; ldunifrf.rf48                 # s15 95 mul | s6 91 values0 | uniform 0x000edcba
-    shuffle rf23, rf11, rf34 ; smul24 rf7, rf7, rf23 ; ldunifrf.rf51 # s16 91 values0 | s15 95 mul | s6 91 values0 | uniform 0xa00edcba
-    and.pushz -, rf30, rf47 ; add rf7, rf7, rf8                     # s16 91 values0 | s15 95 rshr
-    asr.ifb rf29, rf7, 12 ; mov.ifna rf23, rf38                     # s15 95 store b1 | s16 91 values0
-    shuffle rf34, rf22, rf34 ; mov rf48, rf48 ; ldunifrf.rf7        # s16 91 values0 | s6 91 values0 | uniform 0x00007fe0
-    shr rf51, rf48, rf36 ; mov rf38, rf51 ; ldtmu.rf48              # s6 91 values0 | s16 76 scale
-    shr rf36, rf38, rf36 ; add rf23, rf11, rf23 ; ldunifrf.rf38     # s6 91 values0 | s16 48 add | s6 93 rshr | uniform 0x00080000
-    and rf14, rf25, rf36 ; mov.ifna rf34, rf14                      # s6 91 values0 | s16 91 values0
-    xor rf34, rf51, rf14 ; add rf14, rf22, rf34 ; ldunifrf.rf51     # s6 91 values0 | s16 48 add | s6 93 a2 | uniform table:shrink
-    shuffle rf11, rf11, rf34 ; mov rf25, 0                          # s16 91 values0 | s1 87 store sums0
-    and.pushz -, rf30, rf7 ; mov rf7, rf25                          # s16 91 values0 | s16 94 store a1
-    shuffle rf22, rf22, rf34 ; mov.ifna rf11, rf32                  # s16 91 values0
-    rot rf23, rf54, 6 ; add rf11, rf23, rf11                        # s16 91 values0 | s16 48 square
-    shl rf44, rf12, 2 ; mov.ifna rf22, rf44                         # s6 91 values0 | s16 91 values0
-    shl rf22, rf12, -4 ; add rf14, rf14, rf22                       # s6 91 values0 | s16 48 total
-    asr rf32, rf22, -1 ; smul24 rf22, rf14, rf14                    # s6 91 values0 | s16 93 mul
-    eidx rf34 ; smul24 rf11, rf11, 9                                # s16 93 mul
-    rot rf22, rf54, -5 ; sub rf11, rf11, rf22                       # s16 91 values0 | s16 93 sub
-    sub.pushc -, 0, rf48 ; smul24 rf11, rf11, rf48                  # s16 93 a2 | s16 93 mul
-    rot rf38, rf52, 6 ; add rf11, rf11, rf38                        # s16 91 values0 | s16 93 rshr
-    shr rf11, rf11, -12                                             # s16 93 rshr
-    max rf11, rf11, 0                                               # s16 93 a2
-    umin rf11, rf11, rf1 ; ldunifrf.rf30                            # s16 93 a2 | s6 95 sub | uniform 0x00000100
-    shl rf11, rf11, 2                                               # s16 93 a2
-    nop ; add.ifa tmua, rf51, rf11 ; thrsw                          # s16 93 a2
-    nop ; ldunifrf.rf11                                             # s14 95 mul | uniform 0x000001c7
-    nop ; ldunifrf.rf51                                             # s6 95 rshr | uniform 0x00000800
-    rot rf36, rf52, -5                                              # s16 91 values0
-    nop ; ldtmu.rf8                                                 # s16 93 a2
-    mov.ifa rf7, rf8 ; sub rf8, rf30, rf8                           # s16 94 store a1 | s16 95 sub
-    nop ; smul24 rf8, rf8, rf14 ; ldunifrf.rf14                     # s16 95 mul | s14 91 values0 | uniform 0xcba98765
-    mov rf11, rf14 ; smul24 rf8, rf8, rf11 ; ldunifrf.rf14          # s14 91 values0 | s16 95 mul | uniform 0x9ba98788
-    shr rf11, rf11, rf44 ; add rf8, rf8, rf51 ; ldunifrf.rf51       # s14 91 values0 | s16 95 rshr | s6 91 values0 | uniform 0x00007c00
-    asr.ifa rf25, rf8, 12 ; mov rf8, rf14                           # s16 95 store b1 | s14 91 values0
-    shr rf8, rf8, rf44 ; mov rf14, 1                                # s14 91 values0 | s6 91 values0
-    and rf8, rf32, rf8 ; ldunifrf.rf30                              # s14 91 values0 | s6 91 values0 | uniform 0x000edcba
-    xor rf8, rf11, rf8 ; mov rf11, rf30 ; ldunifrf.rf30             # s14 91 values0 | s6 91 values0 | uniform 0xa00edcba
-    shuffle rf30, rf16, rf8 ; mov rf47, rf30 ; ldunifrf.rf17        # s16 91 values0 | s6 91 values0 | uniform 0x00007fe0
-    shl rf12, rf14, rf12 ; ldunifrf.rf14                            # s6 91 values0 | s6 93 rshr | uniform 0x00080000
-    and.pushz -, rf12, rf51 ; mov rf51, 0                           # s16 91 values0 | s1 87 store sums0
-    shr rf11, rf11, rf44 ; mov.ifna rf30, rf23                      # s6 91 values0 | s16 91 values0
-    shr rf44, rf47, rf44 ; add rf30, rf16, rf30 ; ldunifrf.rf47     # s6 91 values0 | s16 48 add | s6 93 a2 | uniform table:shrink
-    and rf32, rf32, rf44 ; mov rf23, rf51 ; ldunifrf.rf44           # s6 91 values0 | s16 94 store a1 | s6 95 sub | uniform 0x00000100
-    xor rf11, rf11, rf32 ; ldunifrf.rf32                            # s6 91 values0 | s14 95 mul | uniform 0x000001c7
-    shuffle rf16, rf16, rf11 ; ldunifrf.rf55                        # s16 91 values0 | s6 95 rshr | uniform 0x00000800
-    and.pushz -, rf12, rf17 ; mov rf12, 0                           # s16 91 values0 | s1 87 store sums0
-    shuffle rf8, rf33, rf8 ; mov.ifna rf16, rf22                    # s16 91 values0
-    shuffle rf16, rf33, rf11 ; add rf11, rf30, rf16 ; ldunifrf.rf30 # s16 91 values0 | s16 48 square | s17 91 values0 | uniform 0x21043210
-    shl rf38, rf9, 2 ; mov.ifnb rf8, rf38                           # s6 91 values0 | s16 91 values0
-    shl rf9, rf9, -4 ; mov.ifna rf16, rf36                          # s6 91 values0 | s16 91 values0
-    asr rf9, rf9, -1 ; add rf8, rf33, rf8                           # s6 91 values0 | s16 48 add
-    add rf11, rf8, rf16 ; smul24 rf8, rf11, 9                       # s16 48 total | s16 93 mul
-    sub.pushc -, 0, rf48 ; smul24 rf16, rf11, rf11                  # s16 93 a2 | s16 93 mul
-    sub rf8, rf8, rf16 ; mov rf16, rf30 ; ldunifrf.rf30             # s16 93 sub | s17 91 values0 | uniform 0xd5362253
-    shr rf16, rf16, rf38 ; smul24 rf8, rf8, rf48 ; ldunifrf.rf48    # s17 91 values0 | s16 93 mul | uniform 0x76598765
-    add rf8, rf8, rf14 ; mov rf14, rf30 ; ldunifrf.rf30             # s16 93 rshr | s17 91 values0 | uniform 0x2fdee2fd
-    shr rf8, rf8, -12 ; mov rf48, rf48                              # s16 93 rshr | s17 91 values0
-    max rf8, rf8, 0 ; mov rf30, rf30                                # s16 93 a2 | s17 91 values0
-    umin rf8, rf8, rf1 ; mov rf36, rf12 ; ldunifrf.rf33             # s16 93 a2 | s17 94 store a1 | s17 91 values0 | uniform 0xcbaedcba
-    shl rf8, rf8, 2 ; mov rf33, rf33                                # s16 93 a2 | s17 91 values0
-    shr rf8, rf14, rf38 ; add.ifa tmua, rf47, rf8 ; thrsw           # s17 91 values0 | s16 93 a2
-    and rf8, rf9, rf8 ; mov.ifa tmua, rf3                           # s17 91 values0 | s17 76 scale
-    xor rf8, rf16, rf8 ; ldunifrf.rf16                              # s17 91 values0 | uniform 0x65726657
-    shuffle rf14, rf21, rf8 ; mov rf47, rf16 ; thrsw ; ldtmu.rf16   # s17 91 values0 | s16 93 a2
-    shr rf48, rf48, rf38 ; mov.ifa rf23, rf16                       # s17 91 values0 | s16 94 store a1
-    shr rf30, rf30, rf38 ; sub rf16, rf44, rf16 ; ldunifrf.rf44     # s17 91 values0 | s16 95 sub | s6 93 rshr | uniform 0x00080000
-    and rf30, rf9, rf30 ; smul24 rf11, rf16, rf11 ; ldtmu.rf16      # s17 91 values0 | s16 95 mul | s17 76 scale
-    xor rf30, rf48, rf30 ; smul24 rf11, rf11, rf32 ; ldunifrf.rf32  # s17 91 values0 | s16 95 mul | s6 93 a2 | uniform table:shrink
-    shuffle rf55, rf21, rf30 ; add rf11, rf11, rf55 ; ldunifrf.rf48 # s17 91 values0 | s16 95 rshr | s6 95 sub | uniform 0x00000100
-    asr.ifa rf51, rf11, 12                                          # s16 95 store b1
-    shr rf33, rf33, rf38 ; add rf14, rf14, rf55 ; ldunifrf.rf55     # s17 91 values0 | s17 48 add | s14 95 mul | uniform 0x000001c7
-    shr rf38, rf47, rf38 ; sub.pushc -, 0, rf16                     # s17 91 values0 | s17 93 a2
-    and rf9, rf9, rf38 ; ldunifrf.rf38                              # s17 91 values0 | s6 95 rshr | uniform 0x00000800
-    xor rf9, rf33, rf9 ; ldunifrf.rf33                              # s17 91 values0 | uniform 0x21043210
-    shuffle rf21, rf21, rf9 ; mov rf33, rf33 ; ldunifrf.rf47        # s17 91 values0 | uniform 0xd5362253
-    shuffle rf8, rf6, rf8 ; mov rf47, rf47 ; ldunifrf.rf11          # s17 91 values0 | uniform 0x76598765
-    shuffle rf21, rf6, rf30 ; add rf14, rf14, rf21 ; ldunifrf.rf30  # s17 91 values0 | s17 48 square | uniform 0x2fdee2fd
-    shuffle rf9, rf6, rf9 ; smul24 rf6, rf14, 9                     # s17 91 values0 | s17 93 mul
-    shl rf21, rf34, 2 ; add rf8, rf8, rf21                          # s6 91 values0 | s17 48 add
-    shr rf9, rf33, rf21 ; add rf8, rf8, rf9 ; ldunifrf.rf33         # s17 91 values0 | s17 48 total | uniform 0xcbaedcba
-    shl rf14, rf34, -4 ; smul24 rf34, rf8, rf8                      # s6 91 values0 | s17 93 mul
-    asr rf14, rf14, -1 ; sub rf6, rf6, rf34                         # s6 91 values0 | s17 93 sub
-    shr rf47, rf47, rf21 ; smul24 rf6, rf6, rf16 ; ldunifrf.rf34    # s17 91 values0 | s17 93 mul | uniform 0x65726657
-    and rf44, rf14, rf47 ; add rf6, rf6, rf44 ; ldunifrf.rf47       # s17 91 values0 | s17 93 rshr | s6 93 rshr | uniform 0x00080000
-    shr rf6, rf6, -12 ; mov rf11, rf11                              # s17 93 rshr | s17 91 values0
-    max rf6, rf6, 0 ; mov rf30, rf30                                # s17 93 a2 | s17 91 values0
-    umin rf6, rf6, rf1 ; mov rf33, rf33 ; ldunifrf.rf22             # s17 93 a2 | s17 91 values0 | s6 93 a2 | uniform table:shrink
-    shl rf6, rf6, 2 ; mov rf34, rf34                                # s17 93 a2 | s17 91 values0
-    xor rf6, rf9, rf44 ; add.ifa tmua, rf32, rf6 ; thrsw            # s17 91 values0 | s17 93 a2
-    shr rf11, rf11, rf21 ; mov rf9, 0                               # s17 91 values0 | s1 87 store sums0
-    shr rf30, rf30, rf21 ; mov rf44, rf9 ; ldunifrf.rf32            # s17 91 values0 | s17 94 store a1 | s6 95 sub | uniform 0x00000100
-    shuffle rf20, rf54, rf6 ; ldtmu.rf17                            # s17 91 values0 | s17 93 a2
-    and rf30, rf14, rf30 ; mov.ifa rf36, rf17                       # s17 91 values0 | s17 94 store a1
-    xor rf17, rf11, rf30 ; sub rf11, rf48, rf17 ; ldunifrf.rf30     # s17 91 values0 | s17 95 sub | s14 95 mul | uniform 0x000001c7
-    shuffle rf11, rf54, rf17 ; smul24 rf8, rf11, rf8 ; ldunifrf.rf48 # s17 91 values0 | s17 95 mul | s6 95 rshr | uniform 0x00000800
-    shr rf33, rf33, rf21 ; smul24 rf8, rf8, rf55 ; ldunifrf.rf55    # s17 91 values0 | s17 95 mul | s8 54 load a0 | uniform 0x20000000
-    shr rf21, rf34, rf21 ; add rf8, rf8, rf38 ; ldunifrf.rf34       # s17 91 values0 | s17 95 rshr | s18 54 load a1 | uniform 0x2000ca75
-    asr.ifa rf12, rf8, 12 ; add rf8, rf20, rf11                     # s17 95 store b1 | s17 48 add
-    and rf14, rf14, rf21 ; mov rf21, rf55 ; ldunifrf.rf55           # s17 91 values0 | s8 54 load a0 | uniform 0x00ca7520
-    xor rf14, rf33, rf14 ; mov rf33, rf34 ; ldunifrf.rf34           # s17 91 values0 | s18 54 load a1 | uniform 0x00000fc0
-    shuffle rf54, rf54, rf14 ; mov rf55, rf55 ; ldunifrf.rf11       # s17 91 values0 | s8 54 load a0 | uniform 0x31000000
-    shuffle rf6, rf52, rf6 ; mov rf20, 1                            # s17 91 values0 | s6 91 values0
-    shuffle rf17, rf52, rf17 ; add rf8, rf8, rf54 ; ldunifrf.rf54   # s17 91 values0 | s17 48 square | s18 54 load a1 | uniform 0x3100db86
-    shuffle rf14, rf52, rf14 ; smul24 rf8, rf8, 9                   # s17 91 values0 | s17 93 mul
-    eidx rf17 ; add rf6, rf6, rf17 ; ldunifrf.rf52                  # s17 48 add | s8 54 load a0 | uniform 0x00db8631
-    shl rf14, rf17, 2 ; add rf6, rf6, rf14                          # s6 91 values0 | s17 48 total
-    shr rf38, rf21, rf14 ; smul24 rf21, rf6, rf6 ; ldunifrf.rf28    # s8 54 load a0 | s17 93 mul | s18 54 load a1 | uniform 0x75200000
-    shl rf21, rf17, -4 ; sub rf8, rf8, rf21                         # s6 91 values0 | s17 93 sub
-    asr rf16, rf21, -1 ; smul24 rf8, rf8, rf16                      # s6 91 values0 | s17 93 mul
-    shr rf33, rf33, rf14 ; add rf8, rf8, rf47 ; ldunifrf.rf47       # s18 54 load a1 | s17 93 rshr | uniform 0x752000ca
-    shr rf8, rf8, -12 ; mov rf11, rf11                              # s17 93 rshr | s8 54 load a0
-    max rf8, rf8, 0 ; mov rf54, rf54                                # s17 93 a2 | s18 54 load a1
-    umin rf8, rf8, rf1 ; mov rf52, rf52 ; ldunifrf.rf21             # s17 93 a2 | s8 54 load a0 | uniform 0x0000ca75
-    shl rf8, rf8, 2 ; mov rf28, rf28                                # s17 93 a2 | s18 54 load a1
-    and rf8, rf16, rf33 ; add.ifa tmua, rf22, rf8 ; thrsw           # s18 54 load a1 | s17 93 a2
-    xor rf8, rf38, rf8 ; mov.ifa tmua, rf3                          # s18 54 load a1 | s18 76 scale
-    shr rf47, rf55, rf14 ; mov rf55, rf47 ; ldunifrf.rf38           # s8 54 load a0 | s18 54 load a1 | uniform 0x000003f0
-    shuffle rf21, rf45, rf8 ; mov rf22, rf21 ; ldtmu.rf8            # s18 54 load a1 | s8 54 load a0 | s17 93 a2
-    and rf33, rf16, rf47 ; mov.ifa rf44, rf8                        # s18 54 load a1 | s17 94 store a1
-    xor rf32, rf47, rf33 ; sub rf8, rf32, rf8 ; ldunifrf.rf33       # s18 54 load a1 | s17 95 sub | uniform 0x86310000
-    shuffle rf8, rf39, rf32 ; smul24 rf6, rf8, rf6 ; ldunifrf.rf32  # s18 54 load a1 | s17 95 mul | uniform 0x863100db
-    shl rf17, rf20, rf17 ; smul24 rf6, rf6, rf30 ; ldunifrf.rf20    # s6 91 values0 | s17 95 mul | s8 54 load a0 | uniform 0x0000db86
-    and.pushz -, rf17, rf34 ; add rf6, rf6, rf48                    # s18 54 load a1 | s17 95 rshr
-    asr.ifb rf9, rf6, 12 ; mov.ifna rf8, rf21                       # s17 95 store b1 | s18 54 load a1
-    shr rf11, rf11, rf14 ; mov rf6, 1                               # s8 54 load a0 | s6 91 values0
-    shr rf33, rf54, rf14 ; mov rf54, rf33 ; ldunifrf.rf21           # s18 54 load a1 | uniform 0xca752000
-    and rf32, rf16, rf33 ; mov rf33, rf32 ; ldunifrf.rf17           # s18 54 load a1 | uniform 0x000000ca
-    xor rf11, rf11, rf32 ; mov rf20, rf20 ; ldunifrf.rf32           # s18 54 load a1 | s8 54 load a0 | uniform 0x000000fc
-    shuffle rf11, rf45, rf11 ; mov rf21, rf21 ; ldunifrf.rf34       # s18 54 load a1 | uniform 0xdb863100
-    shr rf17, rf52, rf14 ; mov rf52, rf17 ; ldunifrf.rf48           # s8 54 load a0 | s18 54 load a1 | uniform 0x000000db
-    and rf30, rf16, rf17 ; mov rf47, 1                              # s18 54 load a1 | s6 91 values0
-    xor rf17, rf17, rf30 ; mov rf30, rf34 ; ldunifrf.rf34           # s18 54 load a1 | uniform 0x4200ec97
-    shuffle rf17, rf39, rf17 ; mov rf48, rf48 ; ldunifrf.rf31       # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    shr rf28, rf28, rf14 ; mov rf27, 0x42000000                     # s18 54 load a1 | s8 54 load a0
-    shr rf11, rf55, rf14 ; mov.ifna rf17, rf11                      # s18 54 load a1
-    and rf11, rf16, rf11 ; mov rf34, rf34 ; ldunifrf.rf55           # s18 54 load a1 | uniform 0x00000fc0
-    xor rf11, rf28, rf11 ; mov rf28, rf31 ; ldunifrf.rf31           # s18 54 load a1 | s8 54 load a0 | uniform 0x97420000
-    shuffle rf11, rf45, rf11 ; mov rf56, 1                          # s18 54 load a1 | s6 91 values0
-    shr rf22, rf22, rf14 ; mov rf31, rf31 ; ldunifrf.rf49           # s8 54 load a0 | s18 54 load a1 | uniform 0x974200ec
-    and rf40, rf16, rf22                                            # s18 54 load a1
-    xor rf22, rf22, rf40                                            # s18 54 load a1
-    shuffle rf22, rf39, rf22                                        # s18 54 load a1
-    eidx rf40
-    shl rf6, rf6, rf40                                              # s6 91 values0
-    and.pushz -, rf6, rf38 ; mov rf6, rf49                          # s18 54 load a1
-    shr rf11, rf54, rf14 ; mov.ifna rf22, rf11                      # s18 54 load a1
-    shr rf33, rf33, rf14 ; ldunifrf.rf54                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ec97
-    and rf33, rf16, rf33 ; mov rf54, rf54 ; ldunifrf.rf38           # s18 54 load a1 | s8 54 load a0 | uniform 0x000003f0
-    xor rf11, rf11, rf33 ; ldunifrf.rf33                            # s18 54 load a1 | uniform 0xec974200
-    shuffle rf11, rf45, rf11 ; mov rf33, rf33 ; ldunifrf.rf49       # s18 54 load a1 | uniform 0x000000ec
-    shr rf20, rf20, rf14                                            # s8 54 load a0
-    and rf40, rf16, rf20                                            # s18 54 load a1
-    xor rf20, rf20, rf40                                            # s18 54 load a1
-    shuffle rf20, rf39, rf20                                        # s18 54 load a1
-    shr rf21, rf21, rf14                                            # s18 54 load a1
-    and rf11, rf16, rf21 ; mov.ifna rf20, rf11                      # s18 54 load a1
-    xor rf11, rf21, rf11 ; mov rf21, rf49 ; ldunifrf.rf49           # s18 54 load a1 | uniform 0x000000fc
-    shuffle rf11, rf45, rf11                                        # s18 54 load a1
-    shr rf52, rf52, rf14                                            # s18 54 load a1
-    and rf40, rf16, rf52                                            # s18 54 load a1
-    xor rf40, rf52, rf40                                            # s18 54 load a1
-    shuffle rf40, rf39, rf40 ; mov rf52, 0                          # s18 54 load a1 | s1 87 store sums0
-    eidx rf43
-    shl rf43, rf47, rf43                                            # s6 91 values0
-    and.pushz -, rf43, rf32                                         # s18 54 load a1
-    shr rf11, rf30, rf14 ; mov.ifna rf40, rf11                      # s18 54 load a1
-    and rf30, rf16, rf11 ; ldunifrf.rf32                            # s18 54 load a1 | uniform 0x75200000
-    xor rf11, rf11, rf30 ; mov rf30, rf32 ; ldunifrf.rf32           # s18 54 load a1 | uniform 0x0000f000
-    shuffle rf11, rf45, rf11 ; ldunifrf.rf43                        # s18 54 load a1 | uniform 0x86310000
-    shr rf48, rf48, rf14                                            # s18 54 load a1
-    and rf47, rf16, rf48                                            # s18 54 load a1
-    xor rf47, rf48, rf47                                            # s18 54 load a1
+    shr rf9, rf18, rf45 ; add.ifa tmua, rf16, rf9 ; thrsw           # s14 91 values0 | s14 93 a2
+    and rf9, rf40, rf9 ; mov tmua, rf53 ; ldunifrf.rf16             # s14 91 values0 | s15 76 scale | s6 91 values0 | uniform 0x00007c00
+    xor rf9, rf22, rf9 ; ldunifrf.rf22                              # s14 91 values0 | s6 91 values0 | uniform 0x000edcba
+    shuffle rf18, rf38, rf9 ; mov rf32, rf22 ; thrsw ; ldtmu.rf22   # s15 91 values0 | s6 91 values0 | s14 93 a2
+    shl rf6, rf6, rf31 ; mov.ifa rf50, rf22                         # s6 91 values0 | s14 94 store a1
+    shr rf25, rf32, rf45 ; sub rf22, rf25, rf22 ; ldunifrf.rf32     # s6 91 values0 | s14 95 sub | uniform 0xa00edcba
+    shuffle rf9, rf27, rf9 ; smul24 rf7, rf22, rf7 ; ldunifrf.rf22  # s15 91 values0 | s14 95 mul | s6 91 values0 | uniform 0x00007fe0
+    and.pushz -, rf6, rf16 ; smul24 rf7, rf7, rf46                  # s15 91 values0 | s14 95 mul
+    add rf7, rf7, rf29 ; mov.ifna rf18, rf44                        # s14 95 rshr | s15 91 values0
+    asr.ifb rf28, rf7, 12 ; add rf7, rf38, rf18                     # s14 95 store b1 | s15 48 add
+    and.pushz -, rf6, rf22 ; mov rf6, rf32                          # s15 91 values0 | s6 91 values0
+    shr rf6, rf6, rf45 ; mov.ifnb rf9, rf11                         # s6 91 values0 | s15 91 values0
+    and rf40, rf40, rf6 ; add rf9, rf27, rf9 ; ldtmu.rf6            # s6 91 values0 | s15 48 add | s15 76 scale
+    xor rf25, rf25, rf40 ; sub.pushc -, 0, rf6                      # s6 91 values0 | s15 93 a2
+    shuffle rf38, rf38, rf25 ; ldunifrf.rf40                        # s15 91 values0 | s6 93 rshr | uniform 0x00080000
+    shuffle rf25, rf27, rf25 ; ldunifrf.rf27                        # s15 91 values0 | s6 93 a2 | uniform table:shrink
+    rot rf14, rf23, 6 ; mov.ifnb rf38, rf14                         # s15 91 values0
+    eidx rf38 ; add rf7, rf7, rf38 ; ldunifrf.rf11                  # s15 48 square | s6 95 sub | uniform 0x00000100
+    shl rf36, rf38, 2 ; mov.ifnb rf25, rf36                         # s6 91 values0 | s15 91 values0
+    shl rf25, rf38, -4 ; add rf9, rf9, rf25                         # s6 91 values0 | s15 48 total
+    asr rf45, rf25, -1 ; smul24 rf25, rf9, rf9                      # s6 91 values0 | s15 93 mul
+    eidx rf22 ; smul24 rf7, rf7, 9                                  # s15 93 mul
+    rot rf25, rf23, -5 ; sub rf7, rf7, rf25                         # s15 91 values0 | s15 93 sub
+    rot rf32, rf19, 6 ; smul24 rf7, rf7, rf6                        # s15 91 values0 | s15 93 mul
+    add rf7, rf7, rf40 ; mov rf40, 0                                # s15 93 rshr | s1 87 store sums0
+    shr rf7, rf7, -12 ; mov rf18, rf40                              # s15 93 rshr | s15 94 store a1
+    max rf7, rf7, 0                                                 # s15 93 a2
+    umin rf7, rf7, rf1 ; ldunifrf.rf29                              # s15 93 a2 | s14 95 mul | uniform 0x000001c7
+    shl rf7, rf7, 2                                                 # s15 93 a2
+    eidx rf7 ; add.ifa tmua, rf27, rf7 ; thrsw                      # s15 93 a2
+    nop ; ldunifrf.rf27                                             # s6 95 rshr | uniform 0x00000800
+    nop ; ldunifrf.rf44                                             # s14 91 values0 | uniform 0xcba98765
+    nop ; mov rf16, rf44 ; ldtmu.rf44                               # s14 91 values0 | s15 93 a2
+    shr rf16, rf16, rf36 ; mov.ifa rf18, rf44                       # s14 91 values0 | s15 94 store a1
+    rot rf44, rf19, -5 ; sub rf11, rf11, rf44                       # s15 91 values0 | s15 95 sub
+    nop ; smul24 rf9, rf11, rf9 ; ldunifrf.rf11                     # s15 95 mul | s14 91 values0 | uniform 0x9ba98788
+    mov rf11, rf11 ; smul24 rf9, rf9, rf29 ; ldunifrf.rf29          # s14 91 values0 | s15 95 mul | s6 91 values0 | uniform 0x00007c00
+    shr rf11, rf11, rf36 ; add rf9, rf9, rf27 ; ldunifrf.rf27       # s14 91 values0 | s15 95 rshr | s6 91 values0 | uniform 0x000edcba
+    asr.ifa rf40, rf9, 12 ; mov rf9, rf27                           # s15 95 store b1 | s6 91 values0
+    and rf11, rf45, rf11 ; mov rf27, 1                              # s14 91 values0 | s6 91 values0
+    xor rf11, rf16, rf11 ; ldunifrf.rf16                            # s14 91 values0 | s6 91 values0 | uniform 0xa00edcba
+    shuffle rf16, rf51, rf11 ; mov rf46, rf16 ; ldunifrf.rf31       # s15 91 values0 | s6 91 values0 | uniform 0x00007fe0
+    shuffle rf11, rf20, rf11 ; ldunifrf.rf43                        # s15 91 values0 | s6 93 rshr | uniform 0x00080000
+    shl rf27, rf27, rf38 ; ldunifrf.rf38                            # s6 91 values0 | s6 93 a2 | uniform table:shrink
+    and.pushz -, rf27, rf29 ; mov rf29, 0                           # s15 91 values0 | s1 87 store sums0
+    shr rf9, rf9, rf36 ; mov.ifna rf16, rf14                        # s6 91 values0 | s15 91 values0
+    shr rf36, rf46, rf36 ; add rf16, rf51, rf16 ; ldunifrf.rf46     # s6 91 values0 | s15 48 add | s6 95 sub | uniform 0x00000100
+    and rf32, rf45, rf36 ; mov.ifna rf11, rf32                      # s6 91 values0 | s15 91 values0
+    xor rf11, rf9, rf32 ; add rf9, rf20, rf11 ; ldunifrf.rf32       # s6 91 values0 | s15 48 add | s14 95 mul | uniform 0x000001c7
+    shuffle rf51, rf51, rf11 ; mov rf45, rf29 ; ldunifrf.rf36       # s15 91 values0 | s15 94 store a1 | s6 95 rshr | uniform 0x00000800
+    shuffle rf11, rf20, rf11 ; ldunifrf.rf20                        # s15 91 values0 | s14 91 values0 | uniform 0xcba98765
+    and.pushz -, rf27, rf31 ; mov rf20, rf20                        # s15 91 values0 | s14 91 values0
+    rot rf25, rf35, 6 ; mov.ifna rf51, rf25                         # s16 91 values0 | s15 91 values0
+    shl rf51, rf22, 2 ; add rf16, rf16, rf51                        # s6 91 values0 | s15 48 square
+    shr rf20, rf20, rf51 ; smul24 rf16, rf16, 9                     # s14 91 values0 | s15 93 mul
+    shl rf44, rf22, -4 ; mov.ifna rf11, rf44                        # s6 91 values0 | s15 91 values0
+    asr rf11, rf44, -1 ; add rf9, rf9, rf11                         # s6 91 values0 | s15 48 total
+    sub.pushc -, 0, rf6 ; smul24 rf44, rf9, rf9                     # s15 93 a2 | s15 93 mul
+    rot rf44, rf35, -5 ; sub rf16, rf16, rf44                       # s16 91 values0 | s15 93 sub
+    rot rf16, rf34, 6 ; smul24 rf6, rf16, rf6                       # s16 91 values0 | s15 93 mul
+    rot rf43, rf34, -5 ; add rf6, rf6, rf43                         # s16 91 values0 | s15 93 rshr
+    shr rf6, rf6, -12                                               # s15 93 rshr
+    max rf6, rf6, 0                                                 # s15 93 a2
+    umin rf6, rf6, rf1 ; ldunifrf.rf27                              # s15 93 a2 | s14 91 values0 | uniform 0x9ba98788
+    shl rf6, rf6, 2 ; mov rf27, rf27                                # s15 93 a2 | s14 91 values0
+    shr rf6, rf27, rf51 ; add.ifa tmua, rf38, rf6 ; thrsw           # s14 91 values0 | s15 93 a2
+    and rf6, rf11, rf6 ; mov tmua, rf53 ; ldunifrf.rf27             # s14 91 values0 | s16 76 scale | s6 91 values0 | uniform 0x00007c00
+    xor rf6, rf20, rf6 ; mov rf20, 1                                # s14 91 values0 | s6 91 values0
+    shuffle rf31, rf39, rf6 ; thrsw ; ldtmu.rf38                    # s16 91 values0 | s15 93 a2
+    shl rf20, rf20, rf22 ; mov.ifa rf45, rf38                       # s6 91 values0 | s15 94 store a1
+    nop ; sub rf38, rf46, rf38 ; ldunifrf.rf46                      # s15 95 sub | s6 91 values0 | uniform 0x000edcba
+    shuffle rf9, rf37, rf6 ; smul24 rf6, rf38, rf9 ; ldunifrf.rf38  # s16 91 values0 | s15 95 mul | s6 91 values0 | uniform 0xa00edcba
+    and.pushz -, rf20, rf27 ; smul24 rf6, rf6, rf32                 # s16 91 values0 | s15 95 mul
+    add rf6, rf6, rf36 ; mov.ifna rf31, rf25                        # s15 95 rshr | s16 91 values0
+    asr.ifb rf29, rf6, 12 ; add rf6, rf39, rf31                     # s15 95 store b1 | s16 48 add
+    rot rf46, rf41, 6 ; mov rf31, rf46                              # s16 91 values0 | s6 91 values0
+    shr rf31, rf31, rf51 ; mov rf38, rf38 ; ldunifrf.rf25           # s6 91 values0 | uniform 0x00007fe0
+    shr rf16, rf38, rf51 ; mov.ifna rf9, rf16                       # s6 91 values0 | s16 91 values0
+    and rf16, rf11, rf16 ; add rf11, rf37, rf9 ; ldtmu.rf9          # s6 91 values0 | s16 48 add | s16 76 scale
+    xor rf16, rf31, rf16 ; ldunifrf.rf31                            # s6 91 values0 | s6 93 rshr | uniform 0x00080000
+    shuffle rf39, rf39, rf16 ; ldunifrf.rf38                        # s16 91 values0 | s6 93 a2 | uniform table:shrink
+    shuffle rf16, rf37, rf16 ; mov rf37, 0                          # s16 91 values0 | s1 87 store sums0
+    and.pushz -, rf20, rf25 ; mov rf20, rf37                        # s16 91 values0 | s16 94 store a1
+    shl rf44, rf7, 2 ; mov.ifna rf39, rf44                          # s6 91 values0 | s16 91 values0
+    shl rf39, rf7, -4 ; add rf6, rf6, rf39                          # s6 91 values0 | s16 48 square
+    asr rf39, rf39, -1 ; mov.ifna rf16, rf43                        # s6 91 values0 | s16 91 values0
+    add rf11, rf11, rf16 ; smul24 rf6, rf6, 9                       # s16 48 total | s16 93 mul
+    rot rf43, rf41, -5 ; smul24 rf16, rf11, rf11                    # s16 91 values0 | s16 93 mul
+    sub rf6, rf6, rf16 ; sub.pushc -, 0, rf9                        # s16 93 sub | s16 93 a2
+    rot rf16, rf55, 6 ; smul24 rf6, rf6, rf9                        # s16 91 values0 | s16 93 mul
+    rot rf31, rf55, -5 ; add rf6, rf6, rf31                         # s16 91 values0 | s16 93 rshr
+    shr rf6, rf6, -12                                               # s16 93 rshr
+    max rf6, rf6, 0                                                 # s16 93 a2
+    umin rf6, rf6, rf1 ; ldunifrf.rf25                              # s16 93 a2 | s6 95 sub | uniform 0x00000100
+    shl rf6, rf6, 2                                                 # s16 93 a2
+    eidx rf6 ; add.ifa tmua, rf38, rf6 ; thrsw                      # s16 93 a2
+    eidx rf38 ; ldunifrf.rf51                                       # s14 95 mul | uniform 0x000001c7
+    nop ; ldunifrf.rf36                                             # s6 95 rshr | uniform 0x00000800
+    nop ; ldtmu.rf27                                                # s16 93 a2
+    mov.ifa rf20, rf27 ; sub rf25, rf25, rf27                       # s16 94 store a1 | s16 95 sub
+    nop ; smul24 rf11, rf25, rf11 ; ldunifrf.rf25                   # s16 95 mul | s14 91 values0 | uniform 0xcba98765
+    mov rf25, rf25 ; smul24 rf11, rf11, rf51 ; ldunifrf.rf51        # s14 91 values0 | s16 95 mul | uniform 0x9ba98788
+    shr rf25, rf25, rf44 ; add rf11, rf11, rf36 ; ldunifrf.rf36     # s14 91 values0 | s16 95 rshr | s6 91 values0 | uniform 0x00007c00
+    asr.ifa rf37, rf11, 12 ; mov rf11, rf51                         # s16 95 store b1 | s14 91 values0
+    shr rf11, rf11, rf44 ; mov rf51, 1                              # s14 91 values0 | s6 91 values0
+    and rf11, rf39, rf11 ; ldunifrf.rf27                            # s14 91 values0 | s6 91 values0 | uniform 0x000edcba
+    xor rf11, rf25, rf11 ; mov rf25, rf27 ; ldunifrf.rf27           # s14 91 values0 | s6 91 values0 | uniform 0xa00edcba
+    shuffle rf27, rf23, rf11 ; mov rf32, rf27 ; ldunifrf.rf22       # s16 91 values0 | s6 91 values0 | uniform 0x00007fe0
+    shuffle rf11, rf19, rf11 ; ldunifrf.rf14                        # s16 91 values0 | s6 93 rshr | uniform 0x00080000
+    shl rf7, rf51, rf7 ; ldunifrf.rf51                              # s6 91 values0 | s6 93 a2 | uniform table:shrink
+    and.pushz -, rf7, rf36 ; mov rf36, 0                            # s16 91 values0 | s1 87 store sums0
+    shr rf25, rf25, rf44 ; mov.ifna rf27, rf46                      # s6 91 values0 | s16 91 values0
+    shr rf32, rf32, rf44 ; add rf27, rf23, rf27 ; ldunifrf.rf44     # s6 91 values0 | s16 48 add | s6 95 sub | uniform 0x00000100
+    and rf16, rf39, rf32 ; mov.ifna rf11, rf16                      # s6 91 values0 | s16 91 values0
+    xor rf16, rf25, rf16 ; add rf11, rf19, rf11 ; ldunifrf.rf25     # s6 91 values0 | s16 48 add | s14 95 mul | uniform 0x000001c7
+    shuffle rf23, rf23, rf16 ; mov rf39, rf36 ; ldunifrf.rf32       # s16 91 values0 | s16 94 store a1 | s6 95 rshr | uniform 0x00000800
+    shuffle rf16, rf19, rf16 ; ldunifrf.rf19                        # s16 91 values0 | s17 91 values0 | uniform 0x21043210
+    and.pushz -, rf7, rf22 ; mov rf7, rf19                          # s16 91 values0 | s17 91 values0
+    shl rf43, rf6, 2 ; mov.ifna rf23, rf43                          # s6 91 values0 | s16 91 values0
+    shr rf23, rf7, rf43 ; add rf7, rf27, rf23 ; ldunifrf.rf27       # s17 91 values0 | s16 48 square | uniform 0xd5362253
+    shl rf6, rf6, -4 ; mov.ifna rf16, rf31                          # s6 91 values0 | s16 91 values0
+    asr rf11, rf6, -1 ; add rf6, rf11, rf16                         # s6 91 values0 | s16 48 total
+    mov rf27, rf27 ; smul24 rf7, rf7, 9                             # s17 91 values0 | s16 93 mul
+    shr rf27, rf27, rf43 ; sub.pushc -, 0, rf9                      # s17 91 values0 | s16 93 a2
+    and rf16, rf11, rf27 ; smul24 rf27, rf6, rf6 ; ldunifrf.rf31    # s17 91 values0 | s16 93 mul | uniform 0x76598765
+    xor rf16, rf23, rf16 ; sub rf7, rf7, rf27 ; ldunifrf.rf23       # s17 91 values0 | s16 93 sub | uniform 0x2fdee2fd
+    shuffle rf9, rf35, rf16 ; smul24 rf7, rf7, rf9 ; ldunifrf.rf27  # s17 91 values0 | s16 93 mul | uniform 0xcbaedcba
+    shuffle rf14, rf34, rf16 ; add rf7, rf7, rf14 ; ldunifrf.rf16   # s17 91 values0 | s16 93 rshr | uniform 0x65726657
+    shr rf7, rf7, -12 ; mov rf31, rf31                              # s16 93 rshr | s17 91 values0
+    max rf7, rf7, 0 ; mov rf23, rf23                                # s16 93 a2 | s17 91 values0
+    umin rf7, rf7, rf1 ; mov rf27, rf27 ; ldunifrf.rf19             # s16 93 a2 | s17 91 values0 | s6 93 rshr | uniform 0x00080000
+    shl rf7, rf7, 2 ; mov rf16, rf16                                # s16 93 a2 | s17 91 values0
+    shr rf7, rf31, rf43 ; add.ifa tmua, rf51, rf7 ; thrsw           # s17 91 values0 | s16 93 a2
+    shr rf23, rf23, rf43 ; mov tmua, rf53 ; ldunifrf.rf31           # s17 91 values0 | s17 76 scale | s6 93 a2 | uniform table:shrink
+    and rf23, rf11, rf23 ; mov rf51, 0                              # s17 91 values0 | s1 87 store sums0
+    xor rf23, rf7, rf23 ; mov rf22, rf51 ; thrsw ; ldtmu.rf7        # s17 91 values0 | s17 94 store a1 | s16 93 a2
+    shr rf27, rf27, rf43 ; mov.ifa rf39, rf7                        # s17 91 values0 | s16 94 store a1
+    shr rf16, rf16, rf43 ; sub rf7, rf44, rf7 ; ldunifrf.rf43       # s17 91 values0 | s16 95 sub | s6 95 sub | uniform 0x00000100
+    shuffle rf44, rf35, rf23 ; smul24 rf6, rf7, rf6 ; ldtmu.rf7     # s17 91 values0 | s16 95 mul | s17 76 scale
+    shuffle rf23, rf34, rf23 ; smul24 rf6, rf6, rf25 ; ldunifrf.rf25 # s17 91 values0 | s16 95 mul | s14 95 mul | uniform 0x000001c7
+    and rf11, rf11, rf16 ; add rf6, rf6, rf32 ; ldunifrf.rf16       # s17 91 values0 | s16 95 rshr | s6 95 rshr | uniform 0x00000800
+    asr.ifa rf36, rf6, 12 ; add rf6, rf9, rf44                      # s16 95 store b1 | s17 48 add
+    xor rf14, rf27, rf11 ; add rf11, rf14, rf23 ; ldunifrf.rf23     # s17 91 values0 | s17 48 add | uniform 0x21043210
+    shuffle rf35, rf35, rf14 ; sub.pushc -, 0, rf7                  # s17 91 values0 | s17 93 a2
+    shuffle rf14, rf34, rf14 ; mov rf23, rf23 ; ldunifrf.rf34       # s17 91 values0 | uniform 0xd5362253
+    shl rf35, rf38, 2 ; add rf6, rf6, rf35                          # s6 91 values0 | s17 48 square
+    shr rf14, rf23, rf35 ; add rf11, rf11, rf14 ; ldunifrf.rf23     # s17 91 values0 | s17 48 total | uniform 0x76598765
+    shl rf27, rf38, -4 ; smul24 rf38, rf11, rf11                    # s6 91 values0 | s17 93 mul
+    asr rf27, rf27, -1 ; mov rf34, rf34                             # s6 91 values0 | s17 91 values0
+    shr rf34, rf34, rf35 ; smul24 rf6, rf6, 9                       # s17 91 values0 | s17 93 mul
+    and rf34, rf27, rf34 ; sub rf6, rf6, rf38 ; ldunifrf.rf38       # s17 91 values0 | s17 93 sub | uniform 0x2fdee2fd
+    xor rf14, rf14, rf34 ; smul24 rf6, rf6, rf7 ; ldunifrf.rf34     # s17 91 values0 | s17 93 mul | uniform 0xcbaedcba
+    shuffle rf19, rf41, rf14 ; add rf6, rf6, rf19 ; ldunifrf.rf9    # s17 91 values0 | s17 93 rshr | uniform 0x65726657
+    shr rf6, rf6, -12 ; mov rf23, rf23                              # s17 93 rshr | s17 91 values0
+    max rf6, rf6, 0 ; mov rf38, rf38                                # s17 93 a2 | s17 91 values0
+    umin rf6, rf6, rf1 ; mov rf34, rf34 ; ldunifrf.rf44             # s17 93 a2 | s17 91 values0 | s6 93 rshr | uniform 0x00080000
+    shl rf6, rf6, 2 ; mov rf9, rf9                                  # s17 93 a2 | s17 91 values0
+    shuffle rf14, rf55, rf14 ; ldunifrf.rf32                        # s17 91 values0 | s6 93 a2 | uniform table:shrink
+    shr rf6, rf23, rf35 ; add.ifa tmua, rf31, rf6 ; thrsw           # s17 91 values0 | s17 93 a2
+    shr rf38, rf38, rf35 ; mov rf23, 0                              # s17 91 values0 | s1 87 store sums0
+    and rf38, rf27, rf38 ; mov rf46, rf23 ; ldunifrf.rf31           # s17 91 values0 | s17 94 store a1 | s6 95 sub | uniform 0x00000100
+    xor rf38, rf6, rf38 ; ldtmu.rf6                                 # s17 91 values0 | s17 93 a2
+    shuffle rf52, rf41, rf38 ; mov.ifa rf22, rf6                    # s17 91 values0 | s17 94 store a1
+    shuffle rf38, rf55, rf38 ; sub rf6, rf43, rf6 ; ldunifrf.rf43   # s17 91 values0 | s17 95 sub | s14 95 mul | uniform 0x000001c7
+    shr rf11, rf34, rf35 ; smul24 rf6, rf6, rf11 ; ldunifrf.rf34    # s17 91 values0 | s17 95 mul | s6 95 rshr | uniform 0x00000800
+    shr rf9, rf9, rf35 ; smul24 rf6, rf6, rf25 ; ldunifrf.rf25      # s17 91 values0 | s17 95 mul | s8 54 load a0 | uniform 0x20000000
+    and rf9, rf27, rf9 ; add rf6, rf6, rf16 ; ldunifrf.rf16         # s17 91 values0 | s17 95 rshr | s18 54 load a1 | uniform 0x2000ca75
+    asr.ifa rf51, rf6, 12 ; add rf6, rf19, rf52                     # s17 95 store b1 | s17 48 add
+    xor rf11, rf11, rf9 ; add rf9, rf14, rf38 ; ldunifrf.rf14       # s17 91 values0 | s17 48 add | s8 54 load a0 | uniform 0x00ca7520
+    shuffle rf25, rf41, rf11 ; mov rf41, rf25 ; ldunifrf.rf38       # s17 91 values0 | s8 54 load a0 | s18 54 load a1 | uniform 0x00000fc0
+    shuffle rf11, rf55, rf11 ; mov rf16, rf16 ; ldunifrf.rf55       # s17 91 values0 | s18 54 load a1 | s8 54 load a0 | uniform 0x31000000
+    eidx rf25 ; add rf6, rf6, rf25 ; ldunifrf.rf19                  # s17 48 square | s18 54 load a1 | uniform 0x3100db86
+    shl rf11, rf25, 2 ; add rf9, rf9, rf11                          # s6 91 values0 | s17 48 total
+    shr rf41, rf41, rf11 ; smul24 rf6, rf6, 9                       # s8 54 load a0 | s17 93 mul
+    shl rf27, rf25, -4 ; smul24 rf52, rf9, rf9                      # s6 91 values0 | s17 93 mul
+    asr rf27, rf27, -1 ; sub rf6, rf6, rf52                         # s6 91 values0 | s17 93 sub
+    shr rf7, rf16, rf11 ; smul24 rf6, rf6, rf7 ; ldunifrf.rf16      # s18 54 load a1 | s17 93 mul | s8 54 load a0 | uniform 0x00db8631
+    and rf7, rf27, rf7 ; add rf6, rf6, rf44 ; ldunifrf.rf44         # s18 54 load a1 | s17 93 rshr | uniform 0x75200000
+    shr rf6, rf6, -12 ; mov rf14, rf14                              # s17 93 rshr | s8 54 load a0
+    max rf6, rf6, 0 ; mov rf55, rf55                                # s17 93 a2 | s8 54 load a0
+    umin rf6, rf6, rf1 ; mov rf52, 1                                # s17 93 a2 | s6 91 values0
+    shl rf6, rf6, 2 ; mov rf19, rf19                                # s17 93 a2 | s18 54 load a1
+    xor rf6, rf41, rf7 ; add.ifa tmua, rf32, rf6 ; thrsw            # s18 54 load a1 | s17 93 a2
+    shr rf14, rf14, rf11 ; mov tmua, rf53 ; ldunifrf.rf7            # s8 54 load a0 | s18 76 scale | s18 54 load a1 | uniform 0x752000ca
+    and rf16, rf27, rf14 ; mov rf32, rf16 ; ldunifrf.rf41           # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ca75
+    shuffle rf44, rf18, rf6 ; mov rf35, rf44 ; ldtmu.rf6            # s18 54 load a1 | s17 93 a2
+    xor rf14, rf14, rf16 ; mov.ifa rf46, rf6                        # s18 54 load a1 | s17 94 store a1
+    shuffle rf14, rf21, rf14 ; sub rf6, rf31, rf6 ; ldunifrf.rf31   # s18 54 load a1 | s17 95 sub | uniform 0x000003f0
+    shl rf9, rf52, rf25 ; smul24 rf6, rf6, rf9 ; ldunifrf.rf25      # s6 91 values0 | s17 95 mul | s18 54 load a1 | uniform 0x86310000
+    and.pushz -, rf9, rf38 ; smul24 rf6, rf6, rf43                  # s18 54 load a1 | s17 95 mul
+    shr rf34, rf55, rf11 ; add rf6, rf6, rf34 ; ldunifrf.rf55       # s8 54 load a0 | s17 95 rshr | s18 54 load a1 | uniform 0x863100db
+    asr.ifb rf23, rf6, 12 ; mov.ifna rf14, rf44                     # s17 95 store b1 | s18 54 load a1
+    shr rf7, rf19, rf11 ; mov rf19, rf7 ; ldunifrf.rf6              # s18 54 load a1 | s8 54 load a0 | uniform 0x0000db86
+    and rf7, rf27, rf7 ; mov rf41, rf41 ; ldunifrf.rf44             # s18 54 load a1 | s8 54 load a0 | uniform 0xca752000
+    xor rf7, rf34, rf7 ; mov rf34, 1                                # s18 54 load a1 | s6 91 values0
+    shuffle rf7, rf18, rf7 ; mov rf25, rf25 ; ldunifrf.rf9          # s18 54 load a1 | uniform 0x000000ca
+    shr rf32, rf32, rf11 ; mov rf55, rf55 ; ldunifrf.rf38           # s8 54 load a0 | s18 54 load a1 | uniform 0x000000fc
+    and rf6, rf27, rf32 ; mov rf43, rf6 ; ldunifrf.rf52             # s18 54 load a1 | s8 54 load a0 | uniform 0xdb863100
+    xor rf6, rf32, rf6 ; mov rf32, rf44 ; ldunifrf.rf44             # s18 54 load a1 | uniform 0x000000db
+    shuffle rf6, rf21, rf6 ; mov rf9, rf9 ; ldunifrf.rf16           # s18 54 load a1 | uniform 0x4200ec97
+    shr rf35, rf35, rf11 ; mov rf26, 1                              # s18 54 load a1 | s6 91 values0
+    shr rf7, rf19, rf11 ; mov.ifna rf6, rf7                         # s18 54 load a1
+    and rf7, rf27, rf7 ; mov rf52, rf52 ; ldunifrf.rf19             # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    xor rf7, rf35, rf7 ; mov rf35, rf44 ; ldunifrf.rf44             # s18 54 load a1 | uniform 0x00000fc0
+    shuffle rf7, rf18, rf7 ; mov rf17, 0x42000000                   # s18 54 load a1 | s8 54 load a0
+    shr rf16, rf41, rf11 ; mov rf41, rf16 ; ldunifrf.rf15           # s8 54 load a0 | s18 54 load a1 | uniform 0x97420000
+    and rf19, rf27, rf16 ; mov rf48, rf19 ; ldunifrf.rf47           # s18 54 load a1 | s8 54 load a0 | uniform 0x974200ec
+    xor rf16, rf16, rf19 ; mov rf19, 1                              # s18 54 load a1 | s6 91 values0
+    shuffle rf16, rf21, rf16                                        # s18 54 load a1
+    eidx rf30
+    shl rf30, rf34, rf30 ; mov rf15, rf15                           # s6 91 values0 | s18 54 load a1
+    and.pushz -, rf30, rf31 ; mov rf30, rf47                        # s18 54 load a1
+    shr rf7, rf25, rf11 ; mov.ifna rf16, rf7                        # s18 54 load a1
+    shr rf55, rf55, rf11 ; ldunifrf.rf25                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ec97
+    and rf25, rf27, rf55 ; mov rf55, rf25 ; ldunifrf.rf31           # s18 54 load a1 | s8 54 load a0 | uniform 0x000003f0
+    xor rf7, rf7, rf25 ; ldunifrf.rf25                              # s18 54 load a1 | uniform 0xec974200
+    shuffle rf7, rf18, rf7 ; mov rf25, rf25 ; ldunifrf.rf47         # s18 54 load a1 | uniform 0x000000ec
+    shr rf43, rf43, rf11                                            # s8 54 load a0
+    and rf34, rf27, rf43                                            # s18 54 load a1
+    xor rf34, rf43, rf34                                            # s18 54 load a1
+    shuffle rf34, rf21, rf34                                        # s18 54 load a1
+    shr rf32, rf32, rf11                                            # s18 54 load a1
+    and rf7, rf27, rf32 ; mov.ifna rf34, rf7                        # s18 54 load a1
+    xor rf7, rf32, rf7 ; mov rf32, rf47 ; ldunifrf.rf47             # s18 54 load a1 | uniform 0x000000fc
+    shuffle rf7, rf18, rf7                                          # s18 54 load a1
+    shr rf9, rf9, rf11                                              # s18 54 load a1
+    and rf43, rf27, rf9                                             # s18 54 load a1
+    xor rf9, rf9, rf43                                              # s18 54 load a1
+    shuffle rf9, rf21, rf9 ; mov rf43, 0                            # s18 54 load a1 | s1 87 store sums0
+    eidx rf56
+    shl rf26, rf26, rf56                                            # s6 91 values0
+    and.pushz -, rf26, rf38                                         # s18 54 load a1
+    shr rf7, rf52, rf11 ; mov.ifna rf9, rf7                         # s18 54 load a1
+    and rf52, rf27, rf7 ; ldunifrf.rf26                             # s18 54 load a1 | uniform 0x75200000
+    xor rf7, rf7, rf52 ; mov rf26, rf26 ; ldunifrf.rf52             # s18 54 load a1 | uniform 0x0000f000
+    shuffle rf7, rf18, rf7 ; ldunifrf.rf38                          # s18 54 load a1 | uniform 0x86310000
+    shr rf35, rf35, rf11                                            # s18 54 load a1
+    and rf56, rf27, rf35                                            # s18 54 load a1
+    xor rf35, rf35, rf56                                            # s18 54 load a1
+    shuffle rf35, rf21, rf35                                        # s18 54 load a1
+    shr rf17, rf17, rf11                                            # s8 54 load a0
+    shr rf7, rf41, rf11 ; mov.ifna rf35, rf7                        # s18 54 load a1
+    and rf7, rf27, rf7 ; mov rf38, rf38 ; ldunifrf.rf41             # s18 54 load a1 | uniform 0xca752000
+    xor rf7, rf17, rf7 ; mov rf17, rf41 ; ldunifrf.rf41             # s18 54 load a1 | uniform 0x0000fc00
+    shuffle rf7, rf18, rf7                                          # s18 54 load a1
+    shr rf48, rf48, rf11                                            # s8 54 load a0
+    and rf56, rf27, rf48                                            # s18 54 load a1
+    xor rf48, rf48, rf56                                            # s18 54 load a1
+    shuffle rf48, rf21, rf48                                        # s18 54 load a1
+    eidx rf56
+    shl rf19, rf19, rf56 ; ldunifrf.rf56                            # s6 91 values0 | s18 54 load a1 | uniform 0xdb863100
+    and.pushz -, rf19, rf44 ; mov rf44, rf56                        # s18 54 load a1
+    shr rf7, rf15, rf11 ; mov.ifna rf48, rf7                        # s18 54 load a1
+    shr rf30, rf30, rf11 ; ldunifrf.rf15                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
+    and rf15, rf27, rf30 ; mov rf30, rf15                           # s18 54 load a1 | s8 54 load a0
+    xor rf7, rf7, rf15 ; ldunifrf.rf15                              # s18 54 load a1 | uniform 0x00003f00
+    shuffle rf7, rf18, rf7                                          # s18 54 load a1
+    shr rf55, rf55, rf11                                            # s8 54 load a0
+    and rf56, rf27, rf55                                            # s18 54 load a1
+    xor rf55, rf55, rf56 ; ldunifrf.rf56                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
+    shuffle rf55, rf21, rf55                                        # s18 54 load a1
+    and.pushz -, rf19, rf31 ; mov rf31, rf56                        # s18 54 load a1 | s8 54 load a0
+    shr rf7, rf25, rf11 ; mov.ifna rf55, rf7                        # s18 54 load a1
+    and rf25, rf27, rf7 ; ldunifrf.rf56                             # s18 54 load a1 | uniform 0x97420000
+    xor rf7, rf7, rf25 ; mov rf25, rf56                             # s18 54 load a1
+    shuffle rf7, rf18, rf7 ; ldunifrf.rf18                          # s18 54 load a1 | uniform 0x0000f000
+    shr rf32, rf32, rf11                                            # s18 54 load a1
+    and rf56, rf27, rf32                                            # s18 54 load a1
+    xor rf32, rf32, rf56 ; ldunifrf.rf56                            # s18 54 load a1 | uniform 0xec974200
+    shuffle rf21, rf21, rf32 ; mov rf32, rf56                       # s18 54 load a1
+    and.pushz -, rf19, rf47                                         # s18 54 load a1
+    shr rf7, rf43, rf11 ; mov.ifna rf21, rf7                        # s18 54 load a1
+    shr rf26, rf26, rf11 ; ldunifrf.rf43                            # s18 54 load a1 | uniform 0x0000fc00
+    and rf26, rf27, rf26 ; ldunifrf.rf47                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    xor rf26, rf7, rf26 ; mov rf47, rf47                            # s18 54 load a1 | s8 54 load a0
+    shuffle rf26, rf20, rf26                                        # s18 54 load a1
+    and.pushz -, rf19, rf52                                         # s18 54 load a1
+    shr rf26, rf38, rf11 ; mov.ifna rf14, rf26                      # s18 54 load a1
+    and rf26, rf27, rf26 ; smul24 rf14, rf14, 3                     # s18 54 load a1 | s18 54 values0
+    xor rf26, rf7, rf26 ; ldunifrf.rf38                             # s18 54 load a1 | uniform 0x00003f00
+    shuffle rf26, rf20, rf26 ; ldunifrf.rf52                        # s18 54 load a1 | uniform 0x7a000000
+    shr rf17, rf17, rf11 ; mov rf52, rf52                           # s18 54 load a1
+    and rf17, rf27, rf17 ; mov.ifna rf6, rf26                       # s18 54 load a1
+    xor rf17, rf7, rf17 ; ldunifrf.rf26                             # s18 54 load a1 | uniform 0x0000c000
+    shuffle rf17, rf20, rf17 ; ldunifrf.rf56                        # s18 54 load a1 | uniform 0xd6000000
+    and.pushz -, rf19, rf41 ; mov rf41, rf56                        # s18 54 load a1
+    shr rf17, rf44, rf11 ; mov.ifna rf16, rf17                      # s18 54 load a1
+    and rf17, rf27, rf17 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0xec000000
+    xor rf17, rf7, rf17 ; mov rf44, rf44                            # s18 54 load a1
+    shuffle rf17, rf20, rf17                                        # s18 54 load a1
+    shr rf30, rf30, rf11                                            # s8 54 load a0
+    and rf17, rf27, rf30 ; mov.ifna rf34, rf17                      # s18 54 load a1
+    xor rf17, rf7, rf17 ; ldunifrf.rf30                             # s18 54 load a1 | s8 54 load a0 | uniform 0x20000000
+    shuffle rf17, rf20, rf17 ; mov rf30, rf30                       # s18 54 load a1 | s8 54 load a0
+    and.pushz -, rf19, rf15                                         # s18 54 load a1
+    shr rf17, rf31, rf11 ; mov.ifna rf9, rf17                       # s8 54 load a0 | s18 54 load a1
+    and rf17, rf27, rf17 ; ldunifrf.rf31                            # s18 54 load a1 | uniform 0x2000ca75
+    xor rf31, rf7, rf17 ; mov rf17, rf31 ; ldunifrf.rf15            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
+    shuffle rf31, rf20, rf31                                        # s18 54 load a1
+    shr rf25, rf25, rf11                                            # s18 54 load a1
+    and rf25, rf27, rf25 ; mov.ifna rf35, rf31                      # s18 54 load a1
+    xor rf25, rf7, rf25 ; mov rf15, rf15 ; ldunifrf.rf31            # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
+    shuffle rf25, rf20, rf25                                        # s18 54 load a1
+    and.pushz -, rf19, rf18 ; mov rf18, 1                           # s18 54 load a1 | s6 91 values0
+    shr rf25, rf32, rf11 ; mov.ifna rf48, rf25 ; thrsw              # s18 54 load a1
+    and rf25, rf27, rf25 ; ldunifrf.rf32                            # s18 54 load a1 | uniform 0x75200000
+    xor rf25, rf7, rf25                                             # s18 54 load a1
+    shuffle rf25, rf20, rf25 ; mov rf32, rf32                       # s18 54 load a1
+    and.pushz -, rf19, rf43                                         # s18 54 load a1
+    shr rf25, rf47, rf11 ; mov.ifna rf55, rf25                      # s8 54 load a0 | s18 54 load a1
+    and rf25, rf27, rf25 ; ldunifrf.rf47                            # s18 54 load a1 | uniform 0x752000ca
+    xor rf47, rf7, rf25 ; mov rf25, rf47 ; ldunifrf.rf43            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ca75
+    shuffle rf20, rf20, rf47 ; mov rf43, rf43 ; ldunifrf.rf47       # s18 54 load a1 | s8 54 load a0 | uniform 0x000003f0
+    and.pushz -, rf19, rf38                                         # s18 54 load a1
+    shr rf20, rf52, rf11 ; mov.ifna rf21, rf20                      # s18 54 load a1
+    and rf20, rf27, rf20 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0xca752000
+    xor rf52, rf7, rf20 ; mov rf20, rf52 ; ldunifrf.rf38            # s18 54 load a1 | uniform 0x000000ca
+    shuffle rf52, rf22, rf52                                        # s18 54 load a1
+    and.pushz -, rf19, rf26 ; mov rf19, rf38                        # s18 54 load a1
+    shr rf41, rf41, rf11 ; mov.ifna rf9, rf52                       # s18 54 load a1
+    and rf41, rf27, rf41 ; smul24 rf9, rf9, 3                       # s18 54 load a1 | s18 54 values6
+    xor rf41, rf7, rf41 ; ldunifrf.rf52                             # s18 54 load a1 | uniform 0x000000fc
+    shuffle rf41, rf22, rf41 ; ldunifrf.rf26                        # s18 54 load a1 | s8 54 load a0 | uniform 0x31000000
+    shr rf26, rf44, rf11 ; mov rf11, rf26 ; ldunifrf.rf44           # s18 54 load a1 | s8 54 load a0 | uniform 0x3100db86
+    and rf26, rf27, rf26 ; mov.ifna rf35, rf41                      # s18 54 load a1
+    xor rf26, rf7, rf26 ; mov rf7, rf44 ; ldunifrf.rf44             # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
+    shuffle rf22, rf22, rf26 ; mov rf26, rf44 ; ldunifrf.rf44       # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
+    eidx rf27 ; ldunifrf.rf41                                       # s18 54 load a1 | uniform 0x86310000
+    shl rf22, rf27, 2 ; mov.ifna rf21, rf22                         # s6 91 values0 | s18 54 load a1
+    shr rf30, rf30, rf22                                            # s8 54 load a0
+    shl rf38, rf27, -4                                              # s6 91 values0
+    asr rf38, rf38, -1                                              # s6 91 values0
+    shr rf17, rf17, rf22                                            # s18 54 load a1
+    and rf17, rf38, rf17                                            # s18 54 load a1
+    xor rf17, rf30, rf17 ; mov rf30, rf41 ; ldunifrf.rf41           # s18 54 load a1 | uniform 0x863100db
+    shuffle rf17, rf45, rf17                                        # s18 54 load a1
+    shl rf16, rf16, 2                                               # s18 54 values3
+    shl rf34, rf34, 2                                               # s18 54 values5
+    shr rf15, rf15, rf22 ; mov rf41, rf41                           # s8 54 load a0 | s18 54 load a1
+    and rf56, rf38, rf15                                            # s18 54 load a1
+    xor rf15, rf15, rf56                                            # s18 54 load a1
+    shuffle rf15, rf50, rf15                                        # s18 54 load a1
+    shl rf18, rf18, rf27 ; ldunifrf.rf27                            # s6 91 values0 | s8 54 load a0 | uniform 0x0000db86
+    and.pushz -, rf18, rf31 ; mov rf27, rf27                        # s18 54 load a1 | s8 54 load a0
+    shr rf17, rf32, rf22 ; mov.ifna rf15, rf17                      # s18 54 load a1
+    shr rf25, rf25, rf22 ; ldunifrf.rf32                            # s18 54 load a1 | uniform 0x000003f0
+    and rf25, rf38, rf25 ; ldunifrf.rf31                            # s18 54 load a1 | uniform 0xdb863100
+    xor rf17, rf17, rf25 ; mov rf25, rf31 ; ldunifrf.rf31           # s18 54 load a1 | uniform 0x000000db
+    shuffle rf17, rf45, rf17                                        # s18 54 load a1
+    shr rf31, rf43, rf22 ; mov rf43, rf31                           # s8 54 load a0 | s18 54 load a1
+    and rf56, rf38, rf31                                            # s18 54 load a1
+    xor rf31, rf31, rf56                                            # s18 54 load a1
+    shuffle rf31, rf50, rf31                                        # s18 54 load a1
+    and.pushz -, rf18, rf47 ; mov rf47, 0x42000000                  # s18 54 load a1 | s8 54 load a0
+    shr rf17, rf20, rf22 ; mov.ifna rf31, rf17                      # s18 54 load a1
+    and rf20, rf38, rf17 ; ldunifrf.rf56                            # s18 54 load a1 | uniform 0x000000fc
+    xor rf17, rf17, rf20 ; ldunifrf.rf20                            # s18 54 load a1 | uniform 0x4200ec97
+    shuffle rf17, rf45, rf17                                        # s18 54 load a1
+    shr rf19, rf19, rf22                                            # s18 54 load a1
+    and rf57, rf38, rf19                                            # s18 54 load a1
+    xor rf19, rf19, rf57                                            # s18 54 load a1
+    shuffle rf19, rf50, rf19 ; mov rf20, rf20                       # s18 54 load a1
+    and.pushz -, rf18, rf52                                         # s18 54 load a1
+    shr rf11, rf11, rf22 ; mov.ifna rf19, rf17                      # s8 54 load a0 | s18 54 load a1
+    shr rf7, rf7, rf22 ; ldunifrf.rf17                              # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    and rf7, rf38, rf7 ; mov rf17, rf17 ; ldunifrf.rf52             # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
+    xor rf7, rf11, rf7 ; ldunifrf.rf11                              # s18 54 load a1 | uniform 0x97420000
+    shuffle rf7, rf45, rf7                                          # s18 54 load a1
+    shr rf26, rf26, rf22                                            # s8 54 load a0
+    and rf57, rf38, rf26                                            # s18 54 load a1
+    xor rf11, rf26, rf57 ; mov rf26, rf11                           # s18 54 load a1
+    shuffle rf11, rf50, rf11 ; ldunifrf.rf57                        # s18 54 load a1 | uniform 0x974200ec
+    and.pushz -, rf18, rf44 ; mov rf44, rf57                        # s18 54 load a1
+    shr rf7, rf30, rf22 ; mov.ifna rf11, rf7                        # s18 54 load a1
+    shr rf41, rf41, rf22 ; ldunifrf.rf30                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ec97
+    and rf30, rf38, rf41 ; mov rf41, rf30                           # s18 54 load a1 | s8 54 load a0
+    xor rf7, rf7, rf30 ; ldunifrf.rf30                              # s18 54 load a1 | uniform 0x000003f0
+    shuffle rf7, rf45, rf7                                          # s18 54 load a1
+    shr rf27, rf27, rf22 ; ldunifrf.rf57                            # s8 54 load a0 | s18 54 load a1 | uniform 0xec974200
+    and rf58, rf38, rf27                                            # s18 54 load a1
+    xor rf27, rf27, rf58                                            # s18 54 load a1
+    shuffle rf27, rf50, rf27                                        # s18 54 load a1
+    and.pushz -, rf18, rf32 ; mov rf32, rf57                        # s18 54 load a1
+    shr rf7, rf25, rf22 ; mov.ifna rf27, rf7                        # s18 54 load a1
+    and rf25, rf38, rf7 ; ldunifrf.rf57                             # s18 54 load a1 | uniform 0x000000ec
+    xor rf7, rf7, rf25 ; mov rf25, rf57                             # s18 54 load a1
+    shuffle rf7, rf45, rf7 ; ldunifrf.rf57                          # s18 54 load a1 | uniform 0x000000fc
+    shr rf43, rf43, rf22                                            # s18 54 load a1
+    and rf58, rf38, rf43                                            # s18 54 load a1
+    xor rf43, rf43, rf58                                            # s18 54 load a1
+    shuffle rf43, rf50, rf43                                        # s18 54 load a1
+    and.pushz -, rf18, rf56 ; mov rf56, 0                           # s18 54 load a1 | s1 87 store sums0
+    shr rf7, rf47, rf22 ; mov.ifna rf43, rf7                        # s8 54 load a0 | s18 54 load a1
+    shr rf20, rf20, rf22 ; ldunifrf.rf47                            # s18 54 load a1 | uniform 0x75200000
+    and rf20, rf38, rf20 ; mov rf47, rf47                           # s18 54 load a1
+    xor rf7, rf7, rf20 ; ldunifrf.rf20                              # s18 54 load a1 | uniform 0x0000f000
+    shuffle rf7, rf45, rf7                                          # s18 54 load a1
+    shr rf17, rf17, rf22                                            # s8 54 load a0
+    and rf58, rf38, rf17                                            # s18 54 load a1
+    xor rf17, rf17, rf58 ; ldunifrf.rf58                            # s18 54 load a1 | uniform 0xca752000
+    shuffle rf17, rf50, rf17                                        # s18 54 load a1
+    and.pushz -, rf18, rf52 ; mov rf52, rf58                        # s18 54 load a1
+    shr rf7, rf26, rf22 ; mov.ifna rf17, rf7                        # s18 54 load a1
+    shr rf44, rf44, rf22 ; ldunifrf.rf26                            # s18 54 load a1 | uniform 0x0000fc00
+    and rf44, rf38, rf44 ; ldunifrf.rf58                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
+    xor rf7, rf7, rf44 ; mov rf44, rf58                             # s18 54 load a1 | s8 54 load a0
+    shuffle rf7, rf45, rf7                                          # s18 54 load a1
+    shr rf41, rf41, rf22 ; ldunifrf.rf58                            # s8 54 load a0 | s18 54 load a1 | uniform 0x00003f00
+    and rf59, rf38, rf41                                            # s18 54 load a1
+    xor rf41, rf41, rf59                                            # s18 54 load a1
+    shuffle rf41, rf50, rf41                                        # s18 54 load a1
+    and.pushz -, rf18, rf30                                         # s18 54 load a1
+    shr rf7, rf32, rf22 ; mov.ifna rf41, rf7                        # s18 54 load a1
+    and rf32, rf38, rf7 ; ldunifrf.rf30                             # s18 54 load a1 | uniform 0x86310000
+    xor rf7, rf7, rf32 ; mov rf30, rf30 ; ldunifrf.rf32             # s18 54 load a1 | uniform 0x0000f000
+    shuffle rf7, rf45, rf7 ; ldunifrf.rf45                          # s18 54 load a1 | uniform 0xdb863100
+    shr rf25, rf25, rf22                                            # s18 54 load a1
+    and rf59, rf38, rf25                                            # s18 54 load a1
+    xor rf25, rf25, rf59                                            # s18 54 load a1
+    shuffle rf25, rf50, rf25 ; mov rf45, rf45 ; ldunifrf.rf50       # s18 54 load a1 | uniform 0x0000fc00
+    and.pushz -, rf18, rf57                                         # s18 54 load a1
+    shr rf7, rf56, rf22 ; mov.ifna rf25, rf7                        # s18 54 load a1
+    shr rf47, rf47, rf22 ; ldunifrf.rf56                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
+    and rf47, rf38, rf47 ; mov rf56, rf56 ; ldunifrf.rf57           # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
+    xor rf47, rf7, rf47                                             # s18 54 load a1
     shuffle rf47, rf39, rf47                                        # s18 54 load a1
-    shr rf27, rf27, rf14                                            # s8 54 load a0
-    shr rf11, rf34, rf14 ; mov.ifna rf47, rf11                      # s18 54 load a1
-    and rf11, rf16, rf11 ; mov rf43, rf43 ; ldunifrf.rf34           # s18 54 load a1 | uniform 0xca752000
-    xor rf11, rf27, rf11 ; mov rf27, rf34 ; ldunifrf.rf34           # s18 54 load a1 | uniform 0x0000fc00
-    shuffle rf11, rf45, rf11                                        # s18 54 load a1
-    shr rf28, rf28, rf14                                            # s8 54 load a0
-    and rf48, rf16, rf28                                            # s18 54 load a1
-    xor rf28, rf28, rf48                                            # s18 54 load a1
-    shuffle rf28, rf39, rf28                                        # s18 54 load a1
-    eidx rf48
-    shl rf48, rf56, rf48 ; ldunifrf.rf56                            # s6 91 values0 | s18 54 load a1 | uniform 0xdb863100
-    and.pushz -, rf48, rf55 ; mov rf55, rf56                        # s18 54 load a1
-    shr rf11, rf31, rf14 ; mov.ifna rf28, rf11                      # s18 54 load a1
-    shr rf6, rf6, rf14 ; ldunifrf.rf31                              # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
-    and rf6, rf16, rf6 ; mov rf31, rf31                             # s18 54 load a1 | s8 54 load a0
-    xor rf6, rf11, rf6 ; ldunifrf.rf11                              # s18 54 load a1 | uniform 0x00003f00
-    shuffle rf6, rf45, rf6                                          # s18 54 load a1
-    shr rf54, rf54, rf14 ; ldunifrf.rf56                            # s8 54 load a0 | uniform 0x00db8631
-    and rf57, rf16, rf54                                            # s18 54 load a1
-    xor rf54, rf54, rf57                                            # s18 54 load a1
-    shuffle rf54, rf39, rf54                                        # s18 54 load a1
-    and.pushz -, rf48, rf38 ; mov rf38, rf56                        # s18 54 load a1 | s8 54 load a0
-    shr rf6, rf33, rf14 ; mov.ifna rf54, rf6                        # s18 54 load a1
-    and rf33, rf16, rf6 ; ldunifrf.rf56                             # s18 54 load a1 | uniform 0x97420000
-    xor rf6, rf6, rf33 ; mov rf33, rf56                             # s18 54 load a1
-    shuffle rf6, rf45, rf6 ; ldunifrf.rf45                          # s18 54 load a1 | uniform 0x0000f000
-    shr rf21, rf21, rf14                                            # s18 54 load a1
-    and rf56, rf16, rf21                                            # s18 54 load a1
-    xor rf21, rf21, rf56 ; ldunifrf.rf56                            # s18 54 load a1 | uniform 0xec974200
-    shuffle rf21, rf39, rf21 ; mov rf39, rf56                       # s18 54 load a1
-    and.pushz -, rf48, rf49                                         # s18 54 load a1
-    shr rf6, rf52, rf14 ; mov.ifna rf21, rf6                        # s18 54 load a1
-    shr rf30, rf30, rf14 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x0000fc00
-    and rf30, rf16, rf30 ; ldunifrf.rf49                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    xor rf30, rf6, rf30 ; mov rf49, rf49                            # s18 54 load a1 | s8 54 load a0
-    shuffle rf30, rf7, rf30                                         # s18 54 load a1
-    and.pushz -, rf48, rf32                                         # s18 54 load a1
-    shr rf30, rf43, rf14 ; mov.ifna rf8, rf30                       # s18 54 load a1
-    and rf30, rf16, rf30 ; ldunifrf.rf43                            # s18 54 load a1 | uniform 0x00003f00
-    xor rf30, rf6, rf30 ; ldunifrf.rf32                             # s18 54 load a1 | uniform 0x7a000000
-    shuffle rf30, rf7, rf30 ; mov rf32, rf32                        # s18 54 load a1
-    shr rf27, rf27, rf14                                            # s18 54 load a1
-    and rf27, rf16, rf27 ; mov.ifna rf17, rf30                      # s18 54 load a1
-    xor rf27, rf6, rf27 ; ldunifrf.rf30                             # s18 54 load a1 | uniform 0x0000c000
-    shuffle rf27, rf7, rf27 ; ldunifrf.rf56                         # s18 54 load a1 | uniform 0xd6000000
-    and.pushz -, rf48, rf34 ; mov rf34, rf56                        # s18 54 load a1
-    shr rf27, rf55, rf14 ; mov.ifna rf22, rf27                      # s18 54 load a1
-    and rf27, rf16, rf27 ; ldunifrf.rf55                            # s18 54 load a1 | uniform 0xec000000
-    xor rf27, rf6, rf27 ; mov rf55, rf55                            # s18 54 load a1
-    shuffle rf27, rf7, rf27                                         # s18 54 load a1
-    shr rf31, rf31, rf14                                            # s8 54 load a0
-    and rf27, rf16, rf31 ; mov.ifna rf20, rf27                      # s18 54 load a1
-    xor rf27, rf6, rf27 ; smul24 rf8, rf8, 3                        # s18 54 load a1 | s18 54 values0
-    shuffle rf27, rf7, rf27 ; ldunifrf.rf31                         # s18 54 load a1 | s8 54 load a0 | uniform 0x20000000
-    and.pushz -, rf48, rf11 ; mov rf11, rf31                        # s18 54 load a1 | s8 54 load a0
-    shr rf27, rf38, rf14 ; mov.ifna rf40, rf27                      # s8 54 load a0 | s18 54 load a1
-    and rf27, rf16, rf27 ; ldunifrf.rf38                            # s18 54 load a1 | uniform 0x2000ca75
-    xor rf38, rf6, rf27 ; mov rf27, rf38 ; ldunifrf.rf31            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
-    shuffle rf38, rf7, rf38                                         # s18 54 load a1
-    shr rf33, rf33, rf14                                            # s18 54 load a1
-    and rf33, rf16, rf33 ; mov.ifna rf47, rf38                      # s18 54 load a1
-    xor rf33, rf6, rf33 ; mov rf31, rf31 ; ldunifrf.rf38            # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
-    shuffle rf33, rf7, rf33 ; mov rf56, 1                           # s18 54 load a1 | s6 91 values0
-    and.pushz -, rf48, rf45                                         # s18 54 load a1
-    shr rf33, rf39, rf14 ; mov.ifna rf28, rf33                      # s18 54 load a1
-    and rf33, rf16, rf33 ; ldunifrf.rf39                            # s18 54 load a1 | uniform 0x75200000
-    xor rf39, rf6, rf33 ; mov rf33, rf39 ; ldunifrf.rf45            # s18 54 load a1 | uniform 0x752000ca
-    shuffle rf39, rf7, rf39                                         # s18 54 load a1
-    and.pushz -, rf48, rf52 ; mov rf45, rf45                        # s18 54 load a1
-    shr rf39, rf49, rf14 ; mov.ifna rf54, rf39                      # s8 54 load a0 | s18 54 load a1
-    and rf39, rf16, rf39 ; ldunifrf.rf49                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ca75
-    xor rf49, rf6, rf39 ; mov rf39, rf49                            # s18 54 load a1 | s8 54 load a0
-    shuffle rf7, rf7, rf49 ; ldunifrf.rf49                          # s18 54 load a1 | uniform 0x000003f0
-    and.pushz -, rf48, rf43                                         # s18 54 load a1
-    shr rf7, rf32, rf14 ; mov.ifna rf21, rf7                        # s18 54 load a1
-    and rf7, rf16, rf7 ; ldunifrf.rf32                              # s18 54 load a1 | uniform 0xca752000
-    xor rf32, rf6, rf7 ; mov rf7, rf32 ; ldunifrf.rf43              # s18 54 load a1 | uniform 0x000000ca
-    shuffle rf32, rf36, rf32                                        # s18 54 load a1
-    and.pushz -, rf48, rf30 ; mov rf30, rf43                        # s18 54 load a1
-    shr rf32, rf34, rf14 ; mov.ifna rf40, rf32                      # s18 54 load a1
-    and rf32, rf16, rf32 ; ldunifrf.rf34                            # s18 54 load a1 | uniform 0x000000fc
-    xor rf32, rf6, rf32 ; ldunifrf.rf43                             # s18 54 load a1 | s8 54 load a0 | uniform 0x31000000
-    shuffle rf32, rf36, rf32 ; mov rf43, rf43 ; ldunifrf.rf48       # s18 54 load a1 | s8 54 load a0 | uniform 0x3100db86
-    shr rf48, rf55, rf14 ; mov rf14, rf48                           # s18 54 load a1
-    and rf16, rf16, rf48 ; mov.ifna rf47, rf32                      # s18 54 load a1
-    xor rf6, rf6, rf16 ; ldunifrf.rf16                              # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
-    shuffle rf6, rf36, rf6 ; mov rf16, rf16 ; ldunifrf.rf36         # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
-    eidx rf32 ; ldunifrf.rf48                                       # s18 54 load a1 | uniform 0x86310000
-    shl rf6, rf32, 2 ; mov.ifna rf21, rf6                           # s6 91 values0 | s18 54 load a1
-    shr rf11, rf11, rf6 ; mov rf48, rf48                            # s8 54 load a0 | s18 54 load a1
-    shl rf55, rf32, -4                                              # s6 91 values0
-    asr rf55, rf55, -1                                              # s6 91 values0
-    shr rf27, rf27, rf6                                             # s18 54 load a1
-    and rf27, rf55, rf27                                            # s18 54 load a1
-    xor rf11, rf11, rf27 ; ldunifrf.rf27                            # s18 54 load a1 | uniform 0x863100db
-    shuffle rf11, rf37, rf11 ; mov rf27, rf27                       # s18 54 load a1
-    shr rf31, rf31, rf6                                             # s8 54 load a0
-    and rf52, rf55, rf31                                            # s18 54 load a1
-    xor rf31, rf31, rf52                                            # s18 54 load a1
-    shuffle rf31, rf19, rf31 ; ldunifrf.rf52                        # s18 54 load a1 | s8 54 load a0 | uniform 0x0000db86
-    shl rf52, rf56, rf32 ; mov rf32, rf52                           # s6 91 values0 | s8 54 load a0
-    and.pushz -, rf52, rf38                                         # s18 54 load a1
-    shr rf11, rf33, rf6 ; mov.ifna rf31, rf11                       # s18 54 load a1
-    shr rf45, rf45, rf6 ; ldunifrf.rf33                             # s18 54 load a1 | uniform 0x000003f0
-    and rf45, rf55, rf45 ; ldunifrf.rf38                            # s18 54 load a1 | uniform 0xdb863100
-    xor rf11, rf11, rf45 ; mov rf38, rf38 ; ldunifrf.rf45           # s18 54 load a1 | uniform 0x000000db
-    shuffle rf11, rf37, rf11                                        # s18 54 load a1
-    shr rf39, rf39, rf6 ; mov rf45, rf45                            # s8 54 load a0 | s18 54 load a1
-    and rf56, rf55, rf39                                            # s18 54 load a1
-    xor rf39, rf39, rf56                                            # s18 54 load a1
-    shuffle rf39, rf19, rf39                                        # s18 54 load a1
-    and.pushz -, rf52, rf49 ; mov rf49, 0x42000000                  # s18 54 load a1 | s8 54 load a0
-    shr rf7, rf7, rf6 ; mov.ifna rf39, rf11                         # s18 54 load a1
-    and rf11, rf55, rf7 ; ldunifrf.rf56                             # s18 54 load a1 | uniform 0x000000fc
-    xor rf7, rf7, rf11 ; ldunifrf.rf11                              # s18 54 load a1 | uniform 0x4200ec97
-    shuffle rf7, rf37, rf7                                          # s18 54 load a1
-    shr rf30, rf30, rf6                                             # s18 54 load a1
-    and rf57, rf55, rf30                                            # s18 54 load a1
-    xor rf30, rf30, rf57                                            # s18 54 load a1
-    shuffle rf11, rf19, rf30 ; mov rf30, rf11                       # s18 54 load a1
-    and.pushz -, rf52, rf34                                         # s18 54 load a1
-    shr rf7, rf43, rf6 ; mov.ifna rf11, rf7                         # s8 54 load a0 | s18 54 load a1
-    shr rf14, rf14, rf6 ; ldunifrf.rf43                             # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    and rf14, rf55, rf14 ; mov rf43, rf43 ; ldunifrf.rf34           # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
-    xor rf7, rf7, rf14 ; ldunifrf.rf14                              # s18 54 load a1 | uniform 0x97420000
-    shuffle rf7, rf37, rf7                                          # s18 54 load a1
-    shr rf16, rf16, rf6                                             # s8 54 load a0
-    and rf57, rf55, rf16                                            # s18 54 load a1
-    xor rf14, rf16, rf57 ; mov rf16, rf14                           # s18 54 load a1
-    shuffle rf14, rf19, rf14 ; ldunifrf.rf57                        # s18 54 load a1 | uniform 0x974200ec
-    and.pushz -, rf52, rf36 ; mov rf36, rf57                        # s18 54 load a1
-    shr rf7, rf48, rf6 ; mov.ifna rf14, rf7                         # s18 54 load a1
-    shr rf27, rf27, rf6 ; ldunifrf.rf48                             # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ec97
-    and rf27, rf55, rf27 ; mov rf48, rf48                           # s18 54 load a1 | s8 54 load a0
-    xor rf7, rf7, rf27 ; ldunifrf.rf27                              # s18 54 load a1 | uniform 0x000003f0
-    shuffle rf7, rf37, rf7                                          # s18 54 load a1
-    shr rf32, rf32, rf6 ; ldunifrf.rf57                             # s8 54 load a0 | s18 54 load a1 | uniform 0xec974200
-    and rf58, rf55, rf32                                            # s18 54 load a1
-    xor rf32, rf32, rf58                                            # s18 54 load a1
-    shuffle rf32, rf19, rf32                                        # s18 54 load a1
-    and.pushz -, rf52, rf33 ; mov rf33, rf57                        # s18 54 load a1
-    shr rf7, rf38, rf6 ; mov.ifna rf32, rf7                         # s18 54 load a1
-    and rf38, rf55, rf7 ; ldunifrf.rf57                             # s18 54 load a1 | uniform 0x000000ec
-    xor rf7, rf7, rf38 ; mov rf38, rf57                             # s18 54 load a1
-    shuffle rf7, rf37, rf7 ; ldunifrf.rf57                          # s18 54 load a1 | uniform 0x000000fc
-    shr rf45, rf45, rf6                                             # s18 54 load a1
-    and rf58, rf55, rf45                                            # s18 54 load a1
-    xor rf45, rf45, rf58                                            # s18 54 load a1
-    shuffle rf45, rf19, rf45                                        # s18 54 load a1
-    and.pushz -, rf52, rf56 ; mov rf56, 0                           # s18 54 load a1 | s1 87 store sums0
-    shr rf7, rf49, rf6 ; mov.ifna rf45, rf7                         # s8 54 load a0 | s18 54 load a1
-    shr rf30, rf30, rf6 ; ldunifrf.rf49                             # s18 54 load a1 | uniform 0x75200000
-    and rf30, rf55, rf30 ; mov rf49, rf49                           # s18 54 load a1
-    xor rf7, rf7, rf30 ; ldunifrf.rf30                              # s18 54 load a1 | uniform 0x0000f000
-    shuffle rf7, rf37, rf7                                          # s18 54 load a1
-    shr rf43, rf43, rf6                                             # s8 54 load a0
-    and rf58, rf55, rf43                                            # s18 54 load a1
-    xor rf43, rf43, rf58 ; ldunifrf.rf58                            # s18 54 load a1 | uniform 0xca752000
-    shuffle rf43, rf19, rf43                                        # s18 54 load a1
-    and.pushz -, rf52, rf34 ; mov rf34, rf58                        # s18 54 load a1
-    shr rf7, rf16, rf6 ; mov.ifna rf43, rf7                         # s18 54 load a1
-    shr rf36, rf36, rf6 ; ldunifrf.rf16                             # s18 54 load a1 | uniform 0x0000fc00
-    and rf36, rf55, rf36 ; ldunifrf.rf58                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
-    xor rf7, rf7, rf36 ; mov rf36, rf58                             # s18 54 load a1 | s8 54 load a0
-    shuffle rf7, rf37, rf7 ; ldunifrf.rf58                          # s18 54 load a1 | uniform 0x00003f00
-    shr rf48, rf48, rf6                                             # s8 54 load a0
-    and rf59, rf55, rf48                                            # s18 54 load a1
-    xor rf48, rf48, rf59                                            # s18 54 load a1
-    shuffle rf48, rf19, rf48                                        # s18 54 load a1
-    and.pushz -, rf52, rf27                                         # s18 54 load a1
-    shr rf7, rf33, rf6 ; mov.ifna rf48, rf7                         # s18 54 load a1
-    and rf33, rf55, rf7 ; ldunifrf.rf27                             # s18 54 load a1 | uniform 0x86310000
-    xor rf7, rf7, rf33 ; mov rf27, rf27 ; ldunifrf.rf33             # s18 54 load a1 | uniform 0x0000f000
-    shuffle rf7, rf37, rf7 ; ldunifrf.rf37                          # s18 54 load a1 | uniform 0xdb863100
-    shr rf38, rf38, rf6                                             # s18 54 load a1
-    and rf59, rf55, rf38                                            # s18 54 load a1
-    xor rf38, rf38, rf59                                            # s18 54 load a1
-    shuffle rf19, rf19, rf38 ; mov rf37, rf37 ; ldunifrf.rf38       # s18 54 load a1 | uniform 0x0000fc00
-    and.pushz -, rf52, rf57                                         # s18 54 load a1
-    shr rf7, rf56, rf6 ; mov.ifna rf19, rf7                         # s18 54 load a1
-    shr rf49, rf49, rf6 ; ldunifrf.rf56                             # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
-    and rf49, rf55, rf49 ; mov rf56, rf56 ; ldunifrf.rf57           # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
-    xor rf49, rf7, rf49                                             # s18 54 load a1
-    shuffle rf49, rf23, rf49                                        # s18 54 load a1
-    and.pushz -, rf52, rf30                                         # s18 54 load a1
-    shr rf34, rf34, rf6 ; mov.ifna rf31, rf49                       # s18 54 load a1
-    and rf34, rf55, rf34 ; ldunifrf.rf49                            # s18 54 load a1 | uniform 0x97420000
-    xor rf34, rf7, rf34 ; mov rf49, rf49 ; ldunifrf.rf30            # s18 54 load a1 | uniform 0x0000f000
-    shuffle rf34, rf23, rf34                                        # s18 54 load a1
-    and.pushz -, rf52, rf16                                         # s18 54 load a1
-    shr rf34, rf36, rf6 ; mov.ifna rf39, rf34                       # s8 54 load a0 | s18 54 load a1
-    and rf34, rf55, rf34 ; ldunifrf.rf36                            # s18 54 load a1 | uniform 0xec974200
-    xor rf34, rf7, rf34 ; mov rf36, rf36 ; ldunifrf.rf16            # s18 54 load a1 | uniform 0x0000fc00
-    shuffle rf34, rf23, rf34                                        # s18 54 load a1
-    and.pushz -, rf52, rf58                                         # s18 54 load a1
-    shr rf27, rf27, rf6 ; mov.ifna rf11, rf34                       # s18 54 load a1
-    and rf27, rf55, rf27 ; ldunifrf.rf34                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    xor rf27, rf7, rf27 ; mov rf34, rf34 ; ldunifrf.rf58            # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
-    shuffle rf27, rf23, rf27                                        # s18 54 load a1
-    and.pushz -, rf52, rf33                                         # s18 54 load a1
-    shr rf27, rf37, rf6 ; mov.ifna rf14, rf27                       # s18 54 load a1
-    and rf27, rf55, rf27 ; ldunifrf.rf37                            # s18 54 load a1 | uniform 0x7a000000
-    xor rf27, rf7, rf27 ; mov rf37, rf37 ; ldunifrf.rf33            # s18 54 load a1 | uniform 0x0000c000
-    shuffle rf27, rf23, rf27                                        # s18 54 load a1
-    and.pushz -, rf52, rf38                                         # s18 54 load a1
-    shr rf27, rf56, rf6 ; mov.ifna rf32, rf27                       # s8 54 load a0 | s18 54 load a1
-    and rf27, rf55, rf27 ; ldunifrf.rf56                            # s18 54 load a1 | uniform 0xd6000000
-    xor rf27, rf7, rf27 ; mov rf56, rf56 ; ldunifrf.rf38            # s18 54 load a1 | uniform 0xec000000
-    shuffle rf27, rf23, rf27                                        # s18 54 load a1
-    and.pushz -, rf52, rf57 ; mov rf38, rf38                        # s18 54 load a1
-    shr rf27, rf49, rf6 ; mov.ifna rf45, rf27                       # s18 54 load a1
-    and rf49, rf55, rf27 ; smul24 rf27, rf17, 3                     # s18 54 load a1 | s18 54 values2
-    xor rf49, rf7, rf49                                             # s18 54 load a1
-    shuffle rf40, rf23, rf49 ; smul24 rf49, rf40, 3                 # s18 54 load a1 | s18 54 values6
-    and.pushz -, rf52, rf30 ; smul24 rf30, rf47, 3                  # s18 54 load a1 | s18 54 v
-    shr rf36, rf36, rf6 ; mov.ifna rf43, rf40 ; thrsw               # s18 54 load a1
-    and rf36, rf55, rf36                                            # s18 54 load a1
-    xor rf36, rf7, rf36                                             # s18 54 load a1
-    shuffle rf40, rf23, rf36 ; ldtmu.rf36                           # s18 54 load a1 | s18 76 scale
-    and.pushz -, rf52, rf16                                         # s18 54 load a1
-    shr rf34, rf34, rf6 ; mov.ifna rf48, rf40                       # s8 54 load a0 | s18 54 load a1
-    and rf34, rf55, rf34 ; sub.pushc -, 0, rf36                     # s18 54 load a1 | s18 98 load src
-    xor rf34, rf7, rf34 ; mov.ifa tmua, rf42                        # s18 54 load a1 | s18 98 load src
-    shuffle rf23, rf23, rf34 ; ldunifrf.rf34                        # s18 54 load a1 | s8 54 load a0 | uniform 0x20000000
-    and.pushz -, rf52, rf58 ; mov.ifa tmua, rf5                     # s18 54 load a1 | s18 98 load src
-    shr rf23, rf37, rf6 ; mov.ifna rf19, rf23 ; thrsw               # s18 54 load a1
-    and rf34, rf55, rf23 ; mov rf23, rf34 ; ldunifrf.rf37           # s18 54 load a1 | s8 54 load a0 | uniform 0x2000ca75
-    xor rf37, rf7, rf34 ; mov rf34, rf37 ; ldunifrf.rf58            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
-    shuffle rf37, rf44, rf37 ; ldtmu.rf40                           # s18 54 load a1 | s18 98 load src
-    and.pushz -, rf52, rf33 ; mov rf33, rf58                        # s18 54 load a1 | s8 54 load a0
-    shr rf37, rf56, rf6 ; mov.ifna rf11, rf37                       # s18 54 load a1
-    and rf56, rf55, rf37 ; ldtmu.rf37                               # s18 54 load a1 | s18 98 load src
-    xor rf56, rf7, rf56 ; add rf37, rf37, rf37 ; ldunifrf.rf52      # s18 54 load a1 | s18 98 load src | uniform 0x00000fc0
-    shuffle rf56, rf44, rf56 ; mov rf58, 1                          # s18 54 load a1 | s6 91 values0
-    shr rf6, rf38, rf6 ; ldunifrf.rf38                              # s18 54 load a1 | s8 54 load a0 | uniform 0x31000000
-    and rf6, rf55, rf6 ; mov.ifna rf45, rf56                        # s18 54 load a1
-    xor rf7, rf7, rf6 ; mov rf6, rf38 ; ldunifrf.rf38               # s18 54 load a1 | s8 54 load a0 | uniform 0x3100db86
-    shuffle rf7, rf44, rf7 ; mov rf38, rf38 ; ldunifrf.rf44         # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
-    shl rf55, rf31, 2                                               # s18 54 values1
-    shl rf7, rf22, 2 ; mov.ifna rf19, rf7                           # s18 54 values3 | s18 54 load a1
-    shl rf8, rf39, 2 ; add rf39, rf8, rf55                          # s18 54 values4 | s18 48 add
-    shl rf20, rf20, 2 ; add rf39, rf39, rf27                        # s18 54 values5 | s18 48 add
-    shl rf7, rf11, 2 ; add rf39, rf39, rf7                          # s18 54 values7 | s18 48 add
-    shr rf40, rf40, rf41 ; add rf39, rf39, rf8 ; ldunifrf.rf55      # s18 98 load src | s18 48 add | s18 54 load a1 | uniform 0x75200000
-    shl rf39, rf37, rf53 ; add rf37, rf39, rf20 ; ldunifrf.rf22     # s18 98 load src | s18 48 add | s18 54 load a1 | uniform 0x752000ca
-    eidx rf49 ; add rf37, rf37, rf49                                # s18 48 add
-    shl rf37, rf49, 2 ; add rf7, rf37, rf7                          # s6 91 values0 | s18 48 add
-    shr rf23, rf23, rf37 ; add rf7, rf7, rf30 ; ldunifrf.rf56       # s8 54 load a0 | s18 48 total | uniform 0x0000ca75
-    shl rf40, rf49, -4 ; add rf39, rf40, rf39                       # s6 91 values0 | s18 98 load src
-    and rf44, rf39, rf1 ; mov rf16, rf44                            # s18 98 load src | s8 54 load a0
-    asr rf40, rf40, -1 ; smul24 rf7, rf7, rf44                      # s6 91 values0 | s18 98 v
-    shr rf34, rf34, rf37 ; mov rf55, rf55 ; ldunifrf.rf44           # s18 54 load a1 | uniform 0x000003f0
-    and rf22, rf40, rf34 ; mov rf34, rf22                           # s18 54 load a1
-    xor rf22, rf23, rf22 ; mov rf23, rf56 ; ldunifrf.rf56           # s18 54 load a1 | s8 54 load a0 | uniform 0x86310000
-    shuffle rf22, rf50, rf22 ; mov rf57, 1                          # s18 54 load b1 | s6 91 values0
-    shr rf33, rf33, rf37                                            # s8 54 load a0
-    and rf59, rf40, rf33                                            # s18 54 load a1
-    xor rf33, rf33, rf59                                            # s18 54 load a1
-    shuffle rf33, rf35, rf33                                        # s18 54 load b1
-    shl rf56, rf58, rf49 ; mov rf49, rf56 ; ldunifrf.rf58           # s6 91 values0 | s18 54 load a1 | uniform 0x863100db
-    and.pushz -, rf56, rf52 ; mov rf52, rf58                        # s18 54 load b1 | s18 54 load a1
-    shr rf6, rf6, rf37 ; mov.ifna rf33, rf22                        # s8 54 load a0 | s18 54 load b1
-    shr rf38, rf38, rf37 ; ldunifrf.rf22                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000db86
-    and rf22, rf40, rf38 ; mov rf38, rf22 ; ldunifrf.rf56           # s18 54 load a1 | s8 54 load a0 | uniform 0xca752000
-    xor rf6, rf6, rf22 ; mov rf22, rf56 ; ldunifrf.rf56             # s18 54 load a1 | uniform 0x000000ca
-    shuffle rf6, rf50, rf6                                          # s18 54 load b1
-    shr rf16, rf16, rf37 ; mov rf56, rf56                           # s8 54 load a0 | s18 54 load a1
-    and rf58, rf40, rf16                                            # s18 54 load a1
-    xor rf16, rf16, rf58                                            # s18 54 load a1
-    shuffle rf16, rf35, rf16                                        # s18 54 load b1
-    shr rf55, rf55, rf37                                            # s18 54 load a1
-    shr rf6, rf34, rf37 ; mov.ifna rf16, rf6                        # s18 54 load a1 | s18 54 load b1
-    and rf6, rf40, rf6 ; mov rf34, 1                                # s18 54 load a1 | s6 91 values0
-    xor rf6, rf55, rf6 ; ldunifrf.rf55                              # s18 54 load a1 | uniform 0x000000fc
-    shuffle rf6, rf50, rf6 ; ldunifrf.rf58                          # s18 54 load b1 | s18 54 load a1 | uniform 0xdb863100
-    shr rf23, rf23, rf37                                            # s8 54 load a0
-    and rf59, rf40, rf23                                            # s18 54 load a1
-    xor rf23, rf23, rf59                                            # s18 54 load a1
-    shuffle rf23, rf35, rf23 ; mov rf58, rf58                       # s18 54 load b1 | s18 54 load a1
-    eidx rf59
-    shl rf57, rf57, rf59                                            # s6 91 values0
-    and.pushz -, rf57, rf44 ; mov rf44, 0x42000000                  # s18 54 load b1 | s8 54 load a0
-    shr rf6, rf49, rf37 ; mov.ifna rf23, rf6                        # s18 54 load a1 | s18 54 load b1
-    shr rf52, rf52, rf37 ; ldunifrf.rf49                            # s18 54 load a1 | uniform 0x000000db
-    and rf49, rf40, rf52 ; mov rf52, rf49 ; ldunifrf.rf57           # s18 54 load a1 | uniform 0x4200ec97
-    xor rf6, rf6, rf49 ; mov rf49, rf57 ; ldunifrf.rf57             # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    shuffle rf6, rf50, rf6                                          # s18 54 load b1
-    shr rf38, rf38, rf37                                            # s8 54 load a0
-    and rf59, rf40, rf38                                            # s18 54 load a1
-    xor rf38, rf38, rf59                                            # s18 54 load a1
-    shuffle rf38, rf35, rf38                                        # s18 54 load b1
-    shr rf22, rf22, rf37                                            # s18 54 load a1
-    and rf6, rf40, rf22 ; mov.ifna rf38, rf6                        # s18 54 load a1 | s18 54 load b1
-    xor rf6, rf22, rf6 ; mov rf22, rf57 ; ldunifrf.rf57             # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
-    shuffle rf6, rf50, rf6 ; mov rf59, 1                            # s18 54 load b1 | s6 91 values0
-    shr rf56, rf56, rf37                                            # s18 54 load a1
-    and rf60, rf40, rf56                                            # s18 54 load a1
-    xor rf56, rf56, rf60                                            # s18 54 load a1
-    shuffle rf56, rf35, rf56                                        # s18 54 load b1
+    and.pushz -, rf18, rf20                                         # s18 54 load a1
+    shr rf47, rf52, rf22 ; mov.ifna rf15, rf47                      # s18 54 load a1
+    and rf47, rf38, rf47 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x97420000
+    xor rf47, rf7, rf47 ; mov rf52, rf52 ; ldunifrf.rf20            # s18 54 load a1 | uniform 0x0000f000
+    shuffle rf47, rf39, rf47                                        # s18 54 load a1
+    and.pushz -, rf18, rf26                                         # s18 54 load a1
+    shr rf44, rf44, rf22 ; mov.ifna rf31, rf47                      # s8 54 load a0 | s18 54 load a1
+    shl rf31, rf31, 2                                               # s18 54 values4
+    and rf44, rf38, rf44 ; ldunifrf.rf47                            # s18 54 load a1 | uniform 0xec974200
+    xor rf44, rf7, rf44 ; mov rf47, rf47 ; ldunifrf.rf26            # s18 54 load a1 | uniform 0x0000fc00
+    shuffle rf44, rf39, rf44                                        # s18 54 load a1
+    and.pushz -, rf18, rf58                                         # s18 54 load a1
+    shr rf30, rf30, rf22 ; mov.ifna rf19, rf44                      # s18 54 load a1
+    and rf30, rf38, rf30 ; ldunifrf.rf44                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    xor rf30, rf7, rf30 ; mov rf44, rf44 ; ldunifrf.rf58            # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
+    shuffle rf30, rf39, rf30                                        # s18 54 load a1
+    and.pushz -, rf18, rf32                                         # s18 54 load a1
+    shr rf30, rf45, rf22 ; mov.ifna rf11, rf30                      # s18 54 load a1
+    and rf30, rf38, rf30 ; ldunifrf.rf45                            # s18 54 load a1 | uniform 0x7a000000
+    xor rf30, rf7, rf30 ; mov rf45, rf45 ; ldunifrf.rf32            # s18 54 load a1 | uniform 0x0000c000
+    shuffle rf30, rf39, rf30                                        # s18 54 load a1
+    and.pushz -, rf18, rf50                                         # s18 54 load a1
+    shr rf30, rf56, rf22 ; mov.ifna rf27, rf30                      # s8 54 load a0 | s18 54 load a1
+    and rf30, rf38, rf30 ; ldunifrf.rf56                            # s18 54 load a1 | uniform 0xd6000000
+    xor rf30, rf7, rf30 ; mov rf56, rf56 ; ldunifrf.rf50            # s18 54 load a1 | uniform 0xec000000
+    shuffle rf30, rf39, rf30                                        # s18 54 load a1
+    and.pushz -, rf18, rf57 ; mov rf50, rf50                        # s18 54 load a1
+    shr rf30, rf52, rf22 ; mov.ifna rf43, rf30                      # s18 54 load a1
+    and rf52, rf38, rf30 ; smul24 rf30, rf6, 3                      # s18 54 load a1 | s18 54 values2
+    xor rf52, rf7, rf52                                             # s18 54 load a1
+    shuffle rf52, rf39, rf52                                        # s18 54 load a1
+    and.pushz -, rf18, rf20 ; smul24 rf20, rf35, 3                  # s18 54 load a1 | s18 54 v
+    shr rf47, rf47, rf22 ; mov.ifna rf17, rf52                      # s18 54 load a1
+    and rf52, rf38, rf47 ; ldtmu.rf47                               # s18 54 load a1 | s18 76 scale
+    xor rf52, rf7, rf52                                             # s18 54 load a1
+    shuffle rf52, rf39, rf52 ; sub.pushc -, 0, rf47                 # s18 54 load a1 | s18 98 load src
+    and.pushz -, rf18, rf26 ; mov.ifa tmua, rf24                    # s18 54 load a1 | s18 98 load src
+    shr rf44, rf44, rf22 ; mov.ifna rf41, rf52                      # s8 54 load a0 | s18 54 load a1
+    and rf44, rf38, rf44 ; mov.ifb tmua, rf4 ; thrsw                # s18 54 load a1 | s18 98 load src
+    xor rf44, rf7, rf44 ; ldunifrf.rf52                             # s18 54 load a1 | s8 54 load a0 | uniform 0x20000000
+    shr rf52, rf45, rf22 ; mov rf45, rf52                           # s18 54 load a1 | s8 54 load a0
+    shuffle rf39, rf39, rf44 ; ldtmu.rf44                           # s18 54 load a1 | s18 98 load src
+    and.pushz -, rf18, rf58                                         # s18 54 load a1
+    and rf39, rf38, rf52 ; mov.ifna rf25, rf39                      # s18 54 load a1
+    xor rf52, rf7, rf39 ; ldtmu.rf39                                # s18 54 load a1 | s18 98 load src
+    shuffle rf39, rf46, rf52 ; add rf52, rf39, rf39 ; ldunifrf.rf58 # s18 54 load a1 | s18 98 load src | uniform 0x2000ca75
+    and.pushz -, rf18, rf32 ; mov rf18, rf58                        # s18 54 load a1
+    shr rf39, rf56, rf22 ; mov.ifna rf19, rf39                      # s18 54 load a1
+    and rf39, rf38, rf39 ; ldunifrf.rf56                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
+    xor rf56, rf7, rf39 ; mov rf39, rf56 ; ldunifrf.rf32            # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
+    shuffle rf56, rf46, rf56 ; mov rf58, 1                          # s18 54 load a1 | s6 91 values0
+    shr rf22, rf50, rf22 ; ldunifrf.rf50                            # s18 54 load a1 | s8 54 load a0 | uniform 0x31000000
+    and rf22, rf38, rf22 ; mov.ifna rf43, rf56                      # s18 54 load a1
+    xor rf22, rf7, rf22 ; mov rf7, rf50 ; ldunifrf.rf50             # s18 54 load a1 | s8 54 load a0 | uniform 0x3100db86
+    shuffle rf22, rf46, rf22 ; mov rf46, rf50 ; ldunifrf.rf50       # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
+    shl rf50, rf15, 2 ; mov rf38, rf50                              # s18 54 values1 | s8 54 load a0
+    shl rf22, rf19, 2 ; mov.ifna rf25, rf22                         # s18 54 values7 | s18 54 load a1
+    shr rf44, rf44, rf5 ; add rf14, rf14, rf50 ; ldunifrf.rf50      # s18 98 load src | s18 48 add | s18 54 load a1 | uniform 0x75200000
+    shl rf52, rf52, rf42 ; add rf14, rf14, rf30 ; ldunifrf.rf56     # s18 98 load src | s18 48 add | s18 54 load a1 | uniform 0x752000ca
+    eidx rf16 ; add rf14, rf14, rf16                                # s18 48 add
+    shl rf26, rf16, 2 ; add rf14, rf14, rf31                        # s6 91 values0 | s18 48 add
+    shr rf45, rf45, rf26 ; add rf14, rf14, rf34                     # s8 54 load a0 | s18 48 add
+    shl rf14, rf16, -4 ; add rf9, rf14, rf9                         # s6 91 values0 | s18 48 add
+    asr rf14, rf14, -1 ; add rf9, rf9, rf22                         # s6 91 values0 | s18 48 add
+    shr rf18, rf18, rf26 ; add rf9, rf9, rf20 ; ldunifrf.rf22       # s18 54 load a1 | s18 48 total | s8 54 load a0 | uniform 0x0000ca75
+    and rf44, rf14, rf18 ; add rf18, rf44, rf52                     # s18 54 load a1 | s18 98 load src
+    and rf50, rf18, rf1 ; mov rf52, rf50                            # s18 98 load src | s18 54 load a1
+    xor rf44, rf45, rf44 ; smul24 rf9, rf9, rf50 ; ldunifrf.rf45    # s18 54 load a1 | s18 98 v | uniform 0x000003f0
+    shuffle rf44, rf40, rf44 ; mov rf56, rf56 ; ldunifrf.rf50       # s18 54 load b1 | s18 54 load a1 | uniform 0x86310000
+    shr rf22, rf39, rf26 ; mov rf39, rf22 ; ldunifrf.rf57           # s8 54 load a0 | s18 54 load a1 | uniform 0x863100db
+    and rf59, rf14, rf22                                            # s18 54 load a1
+    xor rf22, rf22, rf59 ; mov rf59, 1                              # s18 54 load a1 | s6 91 values0
+    shuffle rf22, rf54, rf22                                        # s18 54 load b1
+    shl rf50, rf58, rf16 ; mov rf16, rf50                           # s6 91 values0 | s18 54 load a1
+    and.pushz -, rf50, rf32 ; mov rf32, rf57                        # s18 54 load b1 | s18 54 load a1
+    shr rf7, rf7, rf26 ; mov.ifna rf22, rf44                        # s8 54 load a0 | s18 54 load b1
+    shr rf46, rf46, rf26 ; ldunifrf.rf44                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000db86
+    and rf44, rf14, rf46 ; mov rf46, rf44 ; ldunifrf.rf50           # s18 54 load a1 | s8 54 load a0 | uniform 0xca752000
+    xor rf7, rf7, rf44 ; mov rf44, rf50 ; ldunifrf.rf50             # s18 54 load a1 | uniform 0x000000ca
+    shuffle rf7, rf40, rf7                                          # s18 54 load b1
+    shr rf38, rf38, rf26 ; mov rf50, rf50                           # s8 54 load a0 | s18 54 load a1
+    and rf57, rf14, rf38                                            # s18 54 load a1
+    xor rf38, rf38, rf57                                            # s18 54 load a1
+    shuffle rf38, rf54, rf38                                        # s18 54 load b1
+    shr rf52, rf52, rf26                                            # s18 54 load a1
+    shr rf7, rf56, rf26 ; mov.ifna rf38, rf7                        # s18 54 load a1 | s18 54 load b1
+    and rf7, rf14, rf7 ; mov rf56, 1                                # s18 54 load a1 | s6 91 values0
+    xor rf7, rf52, rf7 ; ldunifrf.rf52                              # s18 54 load a1 | uniform 0x000000fc
+    shuffle rf7, rf40, rf7 ; ldunifrf.rf57                          # s18 54 load b1 | s18 54 load a1 | uniform 0xdb863100
+    shr rf39, rf39, rf26                                            # s8 54 load a0
+    and rf58, rf14, rf39                                            # s18 54 load a1
+    xor rf39, rf39, rf58                                            # s18 54 load a1
+    shuffle rf39, rf54, rf39 ; mov rf57, rf57                       # s18 54 load b1 | s18 54 load a1
+    eidx rf58
+    shl rf58, rf59, rf58                                            # s6 91 values0
+    and.pushz -, rf58, rf45 ; mov rf45, 0x42000000                  # s18 54 load b1 | s8 54 load a0
+    shr rf7, rf16, rf26 ; mov.ifna rf39, rf7                        # s18 54 load a1 | s18 54 load b1
+    shr rf32, rf32, rf26 ; ldunifrf.rf16                            # s18 54 load a1 | uniform 0x000000db
+    and rf16, rf14, rf32 ; mov rf32, rf16 ; ldunifrf.rf58           # s18 54 load a1 | uniform 0x4200ec97
+    xor rf7, rf7, rf16 ; mov rf16, rf58 ; ldunifrf.rf58             # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    shuffle rf7, rf40, rf7                                          # s18 54 load b1
+    shr rf46, rf46, rf26                                            # s8 54 load a0
+    and rf59, rf14, rf46                                            # s18 54 load a1
+    xor rf46, rf46, rf59                                            # s18 54 load a1
+    shuffle rf46, rf54, rf46                                        # s18 54 load b1
+    shr rf44, rf44, rf26                                            # s18 54 load a1
+    and rf7, rf14, rf44 ; mov.ifna rf46, rf7                        # s18 54 load a1 | s18 54 load b1
+    xor rf7, rf44, rf7 ; mov rf44, rf58 ; ldunifrf.rf58             # s18 54 load a1 | s8 54 load a0 | uniform 0x00000fc0
+    shuffle rf7, rf40, rf7 ; mov rf59, 1                            # s18 54 load b1 | s6 91 values0
+    shr rf50, rf50, rf26                                            # s18 54 load a1
+    and rf60, rf14, rf50                                            # s18 54 load a1
+    xor rf50, rf50, rf60                                            # s18 54 load a1
+    shuffle rf50, rf54, rf50                                        # s18 54 load b1
     eidx rf60
-    shl rf34, rf34, rf60                                            # s6 91 values0
-    and.pushz -, rf34, rf55                                         # s18 54 load b1
-    shr rf6, rf58, rf37 ; mov.ifna rf56, rf6                        # s18 54 load a1 | s18 54 load b1
-    and rf58, rf40, rf6 ; ldunifrf.rf34                             # s18 54 load a1 | uniform 0x97420000
-    xor rf6, rf6, rf58 ; mov rf34, rf34 ; ldunifrf.rf58             # s18 54 load a1 | uniform 0x974200ec
-    shuffle rf6, rf50, rf6 ; mov rf58, rf58 ; ldunifrf.rf55         # s18 54 load b1 | s18 54 load a1 | s8 54 load a0 | uniform 0x0000ec97
-    shr rf52, rf52, rf37                                            # s18 54 load a1
-    and rf60, rf40, rf52                                            # s18 54 load a1
-    xor rf52, rf52, rf60 ; mov rf55, rf55                           # s18 54 load a1 | s8 54 load a0
-    shuffle rf52, rf35, rf52                                        # s18 54 load b1
-    shr rf44, rf44, rf37                                            # s8 54 load a0
-    shr rf6, rf49, rf37 ; mov.ifna rf52, rf6                        # s18 54 load a1 | s18 54 load b1
-    and rf6, rf40, rf6 ; ldunifrf.rf49                              # s18 54 load a1 | uniform 0x000003f0
-    xor rf6, rf44, rf6 ; ldunifrf.rf44                              # s18 54 load a1 | uniform 0xec974200
-    shuffle rf6, rf50, rf6 ; mov rf44, rf44                         # s18 54 load b1 | s18 54 load a1
-    shr rf22, rf22, rf37                                            # s8 54 load a0
-    and rf60, rf40, rf22                                            # s18 54 load a1
-    xor rf22, rf22, rf60 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0x000000ec
-    shuffle rf22, rf35, rf22                                        # s18 54 load b1
+    shl rf56, rf56, rf60                                            # s6 91 values0
+    and.pushz -, rf56, rf52                                         # s18 54 load b1
+    shr rf7, rf57, rf26 ; mov.ifna rf50, rf7                        # s18 54 load a1 | s18 54 load b1
+    and rf57, rf14, rf7 ; ldunifrf.rf52                             # s18 54 load a1 | uniform 0x97420000
+    xor rf7, rf7, rf57 ; mov rf52, rf52 ; ldunifrf.rf57             # s18 54 load a1 | uniform 0x974200ec
+    shuffle rf7, rf40, rf7 ; mov rf57, rf57 ; ldunifrf.rf56         # s18 54 load b1 | s18 54 load a1 | s8 54 load a0 | uniform 0x0000ec97
+    shr rf32, rf32, rf26                                            # s18 54 load a1
+    and rf60, rf14, rf32                                            # s18 54 load a1
+    xor rf32, rf32, rf60 ; mov rf56, rf56                           # s18 54 load a1 | s8 54 load a0
+    shuffle rf32, rf54, rf32                                        # s18 54 load b1
+    shr rf45, rf45, rf26                                            # s8 54 load a0
+    shr rf7, rf16, rf26 ; mov.ifna rf32, rf7                        # s18 54 load a1 | s18 54 load b1
+    and rf7, rf14, rf7 ; ldunifrf.rf16                              # s18 54 load a1 | uniform 0x000003f0
+    xor rf7, rf45, rf7 ; ldunifrf.rf45                              # s18 54 load a1 | uniform 0xec974200
+    shuffle rf7, rf40, rf7 ; mov rf45, rf45                         # s18 54 load b1 | s18 54 load a1
+    shr rf44, rf44, rf26                                            # s8 54 load a0
+    and rf60, rf14, rf44                                            # s18 54 load a1
+    xor rf44, rf44, rf60 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0x000000ec
+    shuffle rf44, rf54, rf44                                        # s18 54 load b1
     eidx rf61
     shl rf59, rf59, rf61                                            # s6 91 values0
-    and.pushz -, rf59, rf57 ; mov rf57, rf60                        # s18 54 load b1 | s18 54 load a1
-    shr rf6, rf34, rf37 ; mov.ifna rf22, rf6                        # s18 54 load a1 | s18 54 load b1
-    shr rf58, rf58, rf37 ; ldunifrf.rf34                            # s18 54 load a1 | uniform 0x000000fc
-    and rf58, rf40, rf58 ; mov rf60, 0                              # s18 54 load a1 | s1 87 store sums0
-    xor rf6, rf6, rf58 ; ldunifrf.rf58                              # s18 54 load a1 | uniform 0x75200000
-    shuffle rf6, rf50, rf6                                          # s18 54 load b1
-    shr rf55, rf55, rf37 ; mov rf58, rf58                           # s8 54 load a0 | s18 54 load a1
-    and rf61, rf40, rf55                                            # s18 54 load a1
-    xor rf55, rf55, rf61                                            # s18 54 load a1
-    shuffle rf55, rf35, rf55                                        # s18 54 load b1
-    and.pushz -, rf59, rf49                                         # s18 54 load b1
-    shr rf6, rf44, rf37 ; mov.ifna rf55, rf6                        # s18 54 load a1 | s18 54 load b1
-    and rf44, rf40, rf6 ; ldunifrf.rf49                             # s18 54 load a1 | uniform 0x0000f000
-    xor rf6, rf6, rf44 ; ldunifrf.rf44                              # s18 54 load a1 | uniform 0x86310000
-    shuffle rf6, rf50, rf6 ; mov rf44, rf44 ; ldunifrf.rf50         # s18 54 load b1 | s18 54 load a1 | uniform 0xca752000
-    shr rf57, rf57, rf37                                            # s18 54 load a1
-    and rf61, rf40, rf57                                            # s18 54 load a1
-    xor rf50, rf57, rf61 ; mov rf57, rf50                           # s18 54 load a1
-    shuffle rf35, rf35, rf50 ; ldunifrf.rf50                        # s18 54 load b1 | s18 54 load a1 | uniform 0x0000fc00
-    and.pushz -, rf59, rf34                                         # s18 54 load b1
-    shr rf6, rf60, rf37 ; mov.ifna rf35, rf6                        # s18 54 load a1 | s18 54 load b1
-    shr rf58, rf58, rf37 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0xdb863100
-    and rf58, rf40, rf58 ; mov rf60, rf60 ; ldunifrf.rf34           # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
-    xor rf58, rf6, rf58                                             # s18 54 load a1
-    shuffle rf58, rf25, rf58                                        # s18 54 load b1
-    and.pushz -, rf59, rf49 ; mov rf34, rf34                        # s18 54 load b1 | s8 54 load a0
-    shr rf44, rf44, rf37 ; mov.ifna rf33, rf58                      # s18 54 load a1 | s18 54 load b1
-    and rf44, rf40, rf44 ; ldunifrf.rf58                            # s18 54 load a1 | uniform 0x00003f00
-    xor rf44, rf6, rf44 ; ldunifrf.rf49                             # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
-    shuffle rf44, rf25, rf44                                        # s18 54 load b1
-    shr rf57, rf57, rf37                                            # s18 54 load a1
-    and rf44, rf40, rf57 ; mov.ifna rf16, rf44                      # s18 54 load a1 | s18 54 load b1
-    xor rf44, rf6, rf44 ; mov rf49, rf49 ; ldunifrf.rf57            # s18 54 load a1 | s8 54 load a0 | uniform 0x97420000
-    shuffle rf44, rf25, rf44                                        # s18 54 load b1
-    and.pushz -, rf59, rf50 ; mov rf50, rf57                        # s18 54 load b1 | s18 54 load a1
-    shr rf44, rf60, rf37 ; mov.ifna rf23, rf44                      # s18 54 load a1 | s18 54 load b1
-    and rf44, rf40, rf44 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0x0000f000
-    xor rf44, rf6, rf44 ; ldunifrf.rf57                             # s18 54 load a1 | uniform 0xec974200
-    shuffle rf44, rf25, rf44                                        # s18 54 load b1
-    shr rf34, rf34, rf37                                            # s8 54 load a0
-    and rf34, rf40, rf34 ; mov.ifna rf38, rf44                      # s18 54 load a1 | s18 54 load b1
-    xor rf34, rf6, rf34 ; mov rf57, rf57 ; ldunifrf.rf44            # s18 54 load a1 | uniform 0x0000fc00
-    shuffle rf34, rf25, rf34                                        # s18 54 load b1
-    and.pushz -, rf59, rf58                                         # s18 54 load b1
-    shr rf34, rf49, rf37 ; mov.ifna rf56, rf34                      # s8 54 load a0 | s18 54 load b1
-    and rf34, rf40, rf34 ; ldunifrf.rf49                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    xor rf34, rf6, rf34 ; mov rf49, rf49 ; ldunifrf.rf58            # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
-    shuffle rf34, rf25, rf34                                        # s18 54 load b1
-    shr rf50, rf50, rf37                                            # s18 54 load a1
-    and rf34, rf40, rf50 ; mov.ifna rf52, rf34                      # s18 54 load a1 | s18 54 load b1
-    xor rf34, rf6, rf34 ; ldunifrf.rf50                             # s18 54 load a1 | uniform 0x7a000000
-    shuffle rf34, rf25, rf34 ; mov rf50, rf50                       # s18 54 load b1 | s18 54 load a1
+    and.pushz -, rf59, rf58 ; mov rf58, rf60                        # s18 54 load b1 | s18 54 load a1
+    shr rf7, rf52, rf26 ; mov.ifna rf44, rf7                        # s18 54 load a1 | s18 54 load b1
+    shr rf57, rf57, rf26 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x000000fc
+    and rf57, rf14, rf57 ; mov rf60, 0                              # s18 54 load a1 | s1 87 store sums0
+    xor rf7, rf7, rf57 ; ldunifrf.rf57                              # s18 54 load a1 | uniform 0x75200000
+    shuffle rf7, rf40, rf7                                          # s18 54 load b1
+    shr rf56, rf56, rf26 ; mov rf57, rf57                           # s8 54 load a0 | s18 54 load a1
+    and rf61, rf14, rf56                                            # s18 54 load a1
+    xor rf56, rf56, rf61                                            # s18 54 load a1
+    shuffle rf56, rf54, rf56                                        # s18 54 load b1
+    and.pushz -, rf59, rf16                                         # s18 54 load b1
+    shr rf7, rf45, rf26 ; mov.ifna rf56, rf7                        # s18 54 load a1 | s18 54 load b1
+    and rf45, rf14, rf7 ; ldunifrf.rf16                             # s18 54 load a1 | uniform 0x0000f000
+    xor rf7, rf7, rf45 ; ldunifrf.rf45                              # s18 54 load a1 | uniform 0x86310000
+    shuffle rf7, rf40, rf7 ; mov rf40, rf45 ; ldunifrf.rf45         # s18 54 load b1 | s18 54 load a1 | uniform 0xca752000
+    shr rf58, rf58, rf26                                            # s18 54 load a1
+    and rf61, rf14, rf58                                            # s18 54 load a1
+    xor rf45, rf58, rf61 ; mov rf58, rf45                           # s18 54 load a1
+    shuffle rf45, rf54, rf45 ; ldunifrf.rf54                        # s18 54 load b1 | s18 54 load a1 | uniform 0x0000fc00
+    and.pushz -, rf59, rf52                                         # s18 54 load b1
+    shr rf7, rf60, rf26 ; mov.ifna rf45, rf7                        # s18 54 load a1 | s18 54 load b1
+    shr rf57, rf57, rf26 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0xdb863100
+    and rf57, rf14, rf57 ; mov rf60, rf60 ; ldunifrf.rf52           # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
+    xor rf57, rf7, rf57                                             # s18 54 load a1
+    shuffle rf57, rf37, rf57                                        # s18 54 load b1
+    and.pushz -, rf59, rf16 ; mov rf16, rf52                        # s18 54 load b1 | s8 54 load a0
+    shr rf40, rf40, rf26 ; mov.ifna rf22, rf57                      # s18 54 load a1 | s18 54 load b1
+    and rf40, rf14, rf40 ; smul24 rf22, rf22, 3                     # s18 54 load a1 | s18 54 values0
+    xor rf40, rf7, rf40 ; ldunifrf.rf57                             # s18 54 load a1 | uniform 0x00003f00
+    shuffle rf40, rf37, rf40 ; ldunifrf.rf52                        # s18 54 load b1 | s8 54 load a0 | uniform 0x00db8631
+    shr rf58, rf58, rf26                                            # s18 54 load a1
+    and rf40, rf14, rf58 ; mov.ifna rf38, rf40                      # s18 54 load a1 | s18 54 load b1
+    xor rf40, rf7, rf40 ; mov rf52, rf52 ; ldunifrf.rf58            # s18 54 load a1 | s8 54 load a0 | uniform 0x97420000
+    shuffle rf40, rf37, rf40                                        # s18 54 load b1
+    and.pushz -, rf59, rf54 ; mov rf54, rf58                        # s18 54 load b1 | s18 54 load a1
+    shr rf40, rf60, rf26 ; mov.ifna rf39, rf40                      # s18 54 load a1 | s18 54 load b1
+    and rf40, rf14, rf40 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0x0000f000
+    xor rf40, rf7, rf40 ; ldunifrf.rf58                             # s18 54 load a1 | uniform 0xec974200
+    shuffle rf40, rf37, rf40                                        # s18 54 load b1
+    shr rf16, rf16, rf26                                            # s8 54 load a0
+    and rf16, rf14, rf16 ; mov.ifna rf46, rf40                      # s18 54 load a1 | s18 54 load b1
+    xor rf16, rf7, rf16 ; mov rf58, rf58 ; ldunifrf.rf40            # s18 54 load a1 | uniform 0x0000fc00
+    shuffle rf16, rf37, rf16                                        # s18 54 load b1
+    and.pushz -, rf59, rf57                                         # s18 54 load b1
+    shr rf16, rf52, rf26 ; mov.ifna rf50, rf16                      # s8 54 load a0 | s18 54 load b1
+    and rf16, rf14, rf16 ; ldunifrf.rf52                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    xor rf16, rf7, rf16 ; mov rf52, rf52 ; ldunifrf.rf57            # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
+    shuffle rf16, rf37, rf16                                        # s18 54 load b1
+    shr rf54, rf54, rf26                                            # s18 54 load a1
+    and rf16, rf14, rf54 ; mov.ifna rf32, rf16                      # s18 54 load a1 | s18 54 load b1
+    xor rf16, rf7, rf16 ; ldunifrf.rf54                             # s18 54 load a1 | uniform 0x7a000000
+    shuffle rf16, rf37, rf16 ; mov rf54, rf54                       # s18 54 load b1 | s18 54 load a1
     and.pushz -, rf59, rf60                                         # s18 54 load b1
-    shr rf34, rf57, rf37 ; mov.ifna rf22, rf34                      # s18 54 load a1 | s18 54 load b1
-    and rf34, rf40, rf34 ; ldunifrf.rf57                            # s18 54 load a1 | uniform 0x0000c000
-    xor rf34, rf6, rf34 ; ldunifrf.rf60                             # s18 54 load a1 | uniform 0xd6000000
-    shuffle rf34, rf25, rf34 ; mov rf60, rf60                       # s18 54 load b1 | s18 54 load a1
-    and.pushz -, rf59, rf44                                         # s18 54 load b1
-    shr rf34, rf49, rf37 ; mov.ifna rf55, rf34                      # s8 54 load a0 | s18 54 load b1
-    and rf34, rf40, rf34 ; ldunifrf.rf49                            # s18 54 load a1 | uniform 0xec000000
-    xor rf34, rf6, rf34 ; mov rf49, rf49 ; ldunifrf.rf44            # s18 54 load a1 | s8 54 load a0 | uniform 0x20000000
-    shuffle rf25, rf25, rf34 ; smul24 rf33, rf33, 3                 # s18 54 load b1 | s18 54 values0
-    and.pushz -, rf59, rf58 ; mov rf44, rf44                        # s18 54 load b1 | s8 54 load a0
-    shr rf25, rf50, rf37 ; mov.ifna rf35, rf25                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf40, rf25 ; ldunifrf.rf50                            # s18 54 load a1 | uniform 0x2000ca75
-    xor rf50, rf6, rf25 ; mov rf25, rf50 ; ldunifrf.rf58            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
-    shuffle rf50, rf12, rf50 ; mov rf58, rf58                       # s18 54 load b1 | s8 54 load a0
-    and.pushz -, rf59, rf57 ; mov rf57, 1                           # s18 54 load b1 | s6 91 values0
-    shr rf50, rf60, rf37 ; mov.ifna rf56, rf50                      # s18 54 load a1 | s18 54 load b1
-    and rf50, rf40, rf50 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0x00000fc0
-    xor rf50, rf6, rf50 ; ldunifrf.rf59                             # s18 54 load a1 | uniform 0x75200000
-    shuffle rf50, rf12, rf50                                        # s18 54 load b1
-    shr rf49, rf49, rf37 ; mov rf37, rf59 ; ldunifrf.rf59           # s18 54 load a1 | uniform 0x752000ca
-    and rf40, rf40, rf49 ; mov.ifna rf52, rf50                      # s18 54 load a1 | s18 54 load b1
-    xor rf40, rf6, rf40 ; mov rf6, rf59 ; ldunifrf.rf59             # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ca75
-    shuffle rf12, rf12, rf40 ; mov rf40, rf59 ; ldunifrf.rf59       # s18 54 load b1 | s8 54 load a0 | s18 54 load a1 | uniform 0x000003f0
-    eidx rf49
-    shl rf12, rf49, 2 ; mov.ifna rf35, rf12                         # s6 91 values0 | s18 54 load b1
-    shr rf44, rf44, rf12 ; ldunifrf.rf50                            # s8 54 load a0 | s18 54 load a1 | uniform 0xca752000
-    shl rf34, rf49, -4                                              # s6 91 values0
-    asr rf34, rf34, -1                                              # s6 91 values0
-    shr rf25, rf25, rf12                                            # s18 54 load a1
-    and rf25, rf34, rf25                                            # s18 54 load a1
-    xor rf25, rf44, rf25 ; mov rf44, rf50                           # s18 54 load a1
-    shuffle rf25, rf29, rf25                                        # s18 54 load b1
-    shr rf58, rf58, rf12 ; ldunifrf.rf50                            # s8 54 load a0 | s18 54 load a1 | uniform 0x000000ca
-    and rf61, rf34, rf58                                            # s18 54 load a1
-    xor rf58, rf58, rf61                                            # s18 54 load a1
-    shuffle rf58, rf24, rf58                                        # s18 54 load b1
-    shl rf50, rf57, rf49 ; mov rf49, rf50 ; ldunifrf.rf57           # s6 91 values0 | s18 54 load a1 | uniform 0x000000fc
-    and.pushz -, rf50, rf60                                         # s18 54 load b1
-    shr rf25, rf37, rf12 ; mov.ifna rf58, rf25                      # s18 54 load a1 | s18 54 load b1
-    shr rf6, rf6, rf12 ; ldunifrf.rf37                              # s18 54 load a1 | s8 54 load a0 | uniform 0x31000000
-    and rf37, rf34, rf6 ; mov rf6, rf37 ; ldunifrf.rf60             # s18 54 load a1 | s8 54 load a0 | uniform 0x3100db86
-    xor rf37, rf25, rf37 ; mov rf25, rf60                           # s18 54 load a1
-    shuffle rf37, rf29, rf37 ; ldunifrf.rf60                        # s18 54 load b1 | s8 54 load a0 | uniform 0x00db8631
-    shr rf40, rf40, rf12                                            # s8 54 load a0
-    and rf61, rf34, rf40                                            # s18 54 load a1
-    xor rf40, rf40, rf61                                            # s18 54 load a1
-    shuffle rf40, rf24, rf40                                        # s18 54 load b1
-    and.pushz -, rf50, rf59 ; mov rf59, rf60                        # s18 54 load b1 | s8 54 load a0
-    shr rf37, rf44, rf12 ; mov.ifna rf40, rf37                      # s18 54 load a1 | s18 54 load b1
-    and rf44, rf34, rf37 ; ldunifrf.rf60                            # s18 54 load a1 | uniform 0x00000fc0
-    xor rf37, rf37, rf44 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0x86310000
+    shr rf16, rf58, rf26 ; mov.ifna rf44, rf16                      # s18 54 load a1 | s18 54 load b1
+    and rf16, rf14, rf16 ; ldunifrf.rf58                            # s18 54 load a1 | uniform 0x0000c000
+    xor rf16, rf7, rf16 ; ldunifrf.rf60                             # s18 54 load a1 | uniform 0xd6000000
+    shuffle rf16, rf37, rf16 ; mov rf60, rf60                       # s18 54 load b1 | s18 54 load a1
+    and.pushz -, rf59, rf40                                         # s18 54 load b1
+    shr rf16, rf52, rf26 ; mov.ifna rf56, rf16                      # s8 54 load a0 | s18 54 load b1
+    and rf16, rf14, rf16 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0xec000000
+    xor rf16, rf7, rf16 ; mov rf52, rf52 ; ldunifrf.rf40            # s18 54 load a1 | s8 54 load a0 | uniform 0x20000000
+    shuffle rf16, rf37, rf16 ; mov rf37, rf40 ; ldunifrf.rf40       # s18 54 load b1 | s8 54 load a0 | s18 54 load a1 | uniform 0x2000ca75
+    and.pushz -, rf59, rf57 ; mov rf40, rf40                        # s18 54 load b1 | s18 54 load a1
+    shr rf16, rf54, rf26 ; mov.ifna rf45, rf16                      # s18 54 load a1 | s18 54 load b1
+    and rf16, rf14, rf16 ; ldunifrf.rf54                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
+    xor rf16, rf7, rf16                                             # s18 54 load a1
+    shuffle rf16, rf51, rf16 ; mov rf54, rf54                       # s18 54 load b1 | s8 54 load a0
+    and.pushz -, rf59, rf58 ; mov rf58, 1                           # s18 54 load b1 | s6 91 values0
+    shr rf16, rf60, rf26 ; mov.ifna rf50, rf16                      # s18 54 load a1 | s18 54 load b1
+    and rf50, rf14, rf16 ; smul24 rf16, rf50, 3                     # s18 54 load a1 | s18 54 values6
+    xor rf50, rf7, rf50 ; ldunifrf.rf60                             # s18 54 load a1 | uniform 0x00000fc0
+    shuffle rf50, rf51, rf50 ; ldunifrf.rf59                        # s18 54 load b1 | s18 54 load a1 | uniform 0x75200000
+    shr rf52, rf52, rf26 ; mov rf26, rf59 ; ldunifrf.rf59           # s18 54 load a1 | uniform 0x752000ca
+    and rf14, rf14, rf52 ; mov.ifna rf32, rf50                      # s18 54 load a1 | s18 54 load b1
+    xor rf14, rf7, rf14 ; mov rf7, rf59 ; ldunifrf.rf59             # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ca75
+    shuffle rf14, rf51, rf14 ; smul24 rf15, rf15, 3                 # s18 54 load b1 | s18 54 values0
+    eidx rf51 ; mov rf59, rf59                                      # s8 54 load a0
+    shl rf14, rf51, 2 ; mov.ifna rf45, rf14                         # s6 91 values0 | s18 54 load b1
+    shr rf37, rf37, rf14 ; smul24 rf19, rf19, 3                     # s8 54 load a0 | s18 54 values6
+    shl rf50, rf51, -4                                              # s6 91 values0
+    asr rf50, rf50, -1                                              # s6 91 values0
+    shr rf40, rf40, rf14 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x000003f0
+    and rf40, rf50, rf40                                            # s18 54 load a1
+    xor rf37, rf37, rf40 ; ldunifrf.rf40                            # s18 54 load a1 | uniform 0xca752000
     shuffle rf37, rf29, rf37                                        # s18 54 load b1
-    shr rf49, rf49, rf12                                            # s18 54 load a1
-    and rf61, rf34, rf49                                            # s18 54 load a1
-    xor rf49, rf49, rf61 ; mov rf44, rf44                           # s18 54 load a1
-    shuffle rf49, rf24, rf49 ; ldunifrf.rf61                        # s18 54 load b1 | s18 54 load a1 | uniform 0x863100db
-    and.pushz -, rf50, rf57 ; mov rf57, rf61                        # s18 54 load b1 | s18 54 load a1
-    shr rf6, rf6, rf12 ; mov.ifna rf49, rf37                        # s8 54 load a0 | s18 54 load b1
-    shr rf25, rf25, rf12 ; ldunifrf.rf37                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000db86
-    and rf25, rf34, rf25 ; mov rf37, rf37                           # s18 54 load a1 | s8 54 load a0
-    xor rf6, rf6, rf25 ; ldunifrf.rf25                              # s18 54 load a1 | uniform 0x000003f0
-    shuffle rf6, rf29, rf6                                          # s18 54 load b1
-    shr rf59, rf59, rf12 ; ldunifrf.rf61                            # s8 54 load a0 | s18 54 load a1 | uniform 0xdb863100
-    and rf62, rf34, rf59                                            # s18 54 load a1
-    xor rf59, rf59, rf62                                            # s18 54 load a1
-    shuffle rf59, rf24, rf59                                        # s18 54 load b1
-    and.pushz -, rf50, rf60 ; mov rf60, rf61                        # s18 54 load b1 | s18 54 load a1
-    shr rf6, rf44, rf12 ; mov.ifna rf59, rf6                        # s18 54 load a1 | s18 54 load b1
-    shr rf57, rf57, rf12 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0x000000db
-    and rf44, rf34, rf57 ; mov rf57, rf44 ; ldunifrf.rf61           # s18 54 load a1 | uniform 0x000000fc
-    xor rf6, rf6, rf44                                              # s18 54 load a1
-    shuffle rf6, rf29, rf6 ; mov rf44, 0x42000000                   # s18 54 load b1 | s8 54 load a0
-    shr rf37, rf37, rf12                                            # s8 54 load a0
-    and rf62, rf34, rf37                                            # s18 54 load a1
-    xor rf37, rf37, rf62                                            # s18 54 load a1
-    shuffle rf37, rf24, rf37                                        # s18 54 load b1
-    and.pushz -, rf50, rf25                                         # s18 54 load b1
-    shr rf6, rf60, rf12 ; mov.ifna rf37, rf6                        # s18 54 load a1 | s18 54 load b1
-    and rf60, rf34, rf6 ; ldunifrf.rf25                             # s18 54 load a1 | uniform 0x4200ec97
-    xor rf6, rf6, rf60 ; mov rf25, rf25 ; ldunifrf.rf60             # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    shuffle rf6, rf29, rf6 ; mov rf60, rf60                         # s18 54 load b1 | s8 54 load a0
-    shr rf57, rf57, rf12                                            # s18 54 load a1
-    and rf62, rf34, rf57                                            # s18 54 load a1
-    xor rf57, rf57, rf62                                            # s18 54 load a1
-    shuffle rf57, rf24, rf57 ; ldunifrf.rf62                        # s18 54 load b1 | s18 54 load a1 | uniform 0x00000fc0
-    and.pushz -, rf50, rf61                                         # s18 54 load b1
-    shr rf6, rf44, rf12 ; mov.ifna rf57, rf6                        # s8 54 load a0 | s18 54 load b1
-    shr rf25, rf25, rf12 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0x97420000
-    and rf25, rf34, rf25 ; mov rf44, rf44 ; ldunifrf.rf61           # s18 54 load a1 | uniform 0x974200ec
-    xor rf6, rf6, rf25 ; mov rf25, rf61                             # s18 54 load a1
-    shuffle rf6, rf29, rf6 ; ldunifrf.rf61                          # s18 54 load b1 | s8 54 load a0 | uniform 0x0000ec97
-    shr rf60, rf60, rf12                                            # s8 54 load a0
-    and rf63, rf34, rf60                                            # s18 54 load a1
-    xor rf60, rf60, rf63                                            # s18 54 load a1
-    shuffle rf60, rf24, rf60                                        # s18 54 load b1
-    and.pushz -, rf50, rf62 ; mov rf61, rf61                        # s18 54 load b1 | s8 54 load a0
-    shr rf6, rf44, rf12 ; mov.ifna rf60, rf6                        # s18 54 load a1 | s18 54 load b1
-    shr rf25, rf25, rf12 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0x000003f0
-    and rf25, rf34, rf25 ; ldunifrf.rf62                            # s18 54 load a1 | uniform 0xec974200
-    xor rf6, rf6, rf25 ; mov rf25, rf62 ; ldunifrf.rf62             # s18 54 load a1 | uniform 0x000000ec
-    shuffle rf6, rf29, rf6                                          # s18 54 load b1
-    shr rf61, rf61, rf12                                            # s8 54 load a0
-    and rf63, rf34, rf61                                            # s18 54 load a1
-    xor rf61, rf61, rf63                                            # s18 54 load a1
-    shuffle rf61, rf24, rf61                                        # s18 54 load b1
-    and.pushz -, rf50, rf44 ; mov rf44, rf62                        # s18 54 load b1 | s18 54 load a1
-    shr rf6, rf25, rf12 ; mov.ifna rf61, rf6                        # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf6 ; ldunifrf.rf62                             # s18 54 load a1 | uniform 0x000000fc
-    xor rf6, rf6, rf25 ; mov rf25, 0                                # s18 54 load a1 | s1 87 store sums0
-    shuffle rf6, rf29, rf6 ; ldunifrf.rf29                          # s18 54 load b1 | s18 54 load a1 | uniform 0x75200000
-    shr rf44, rf44, rf12                                            # s18 54 load a1
-    and rf63, rf34, rf44                                            # s18 54 load a1
-    xor rf29, rf44, rf63 ; mov rf44, rf29                           # s18 54 load a1
-    shuffle rf24, rf24, rf29 ; ldunifrf.rf29                        # s18 54 load b1 | s18 54 load a1 | uniform 0x0000f000
-    and.pushz -, rf50, rf62                                         # s18 54 load b1
-    shr rf6, rf25, rf12 ; mov.ifna rf24, rf6                        # s18 54 load a1 | s18 54 load b1
-    shr rf44, rf44, rf12 ; ldunifrf.rf25                            # s18 54 load a1 | uniform 0xca752000
-    and rf25, rf34, rf44 ; mov rf44, rf25 ; ldunifrf.rf62           # s18 54 load a1 | uniform 0x0000fc00
-    xor rf25, rf6, rf25                                             # s18 54 load a1
-    shuffle rf25, rf51, rf25                                        # s18 54 load b1
-    and.pushz -, rf50, rf29                                         # s18 54 load b1
-    shr rf25, rf44, rf12 ; mov.ifna rf58, rf25                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
-    xor rf25, rf6, rf25 ; mov rf44, rf44 ; ldunifrf.rf29            # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
-    shuffle rf25, rf51, rf25                                        # s18 54 load b1
-    and.pushz -, rf50, rf62                                         # s18 54 load b1
-    shr rf25, rf44, rf12 ; mov.ifna rf40, rf25                      # s8 54 load a0 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0x86310000
-    xor rf44, rf6, rf25 ; mov rf25, rf44 ; ldunifrf.rf62            # s18 54 load a1 | uniform 0x0000f000
-    shuffle rf44, rf51, rf44                                        # s18 54 load b1
-    and.pushz -, rf50, rf29                                         # s18 54 load b1
-    shr rf25, rf25, rf12 ; mov.ifna rf49, rf44                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0xdb863100
-    xor rf25, rf6, rf25 ; mov rf44, rf44 ; ldunifrf.rf29            # s18 54 load a1 | uniform 0x0000fc00
-    shuffle rf25, rf51, rf25                                        # s18 54 load b1
-    and.pushz -, rf50, rf62                                         # s18 54 load b1
-    shr rf25, rf44, rf12 ; mov.ifna rf59, rf25                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
-    xor rf25, rf6, rf25 ; mov rf44, rf44 ; ldunifrf.rf62            # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
-    shuffle rf25, rf51, rf25                                        # s18 54 load b1
-    and.pushz -, rf50, rf29                                         # s18 54 load b1
-    shr rf25, rf44, rf12 ; mov.ifna rf37, rf25                      # s8 54 load a0 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0x97420000
-    xor rf25, rf6, rf25 ; mov rf44, rf44 ; ldunifrf.rf29            # s18 54 load a1 | uniform 0x0000f000
-    shuffle rf25, rf51, rf25                                        # s18 54 load b1
-    and.pushz -, rf50, rf62                                         # s18 54 load b1
-    shr rf25, rf44, rf12 ; mov.ifna rf57, rf25                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0xec974200
-    xor rf25, rf6, rf25 ; mov rf44, rf44 ; ldunifrf.rf62            # s18 54 load a1 | uniform 0x0000fc00
-    shuffle rf25, rf51, rf25                                        # s18 54 load b1
-    and.pushz -, rf50, rf29                                         # s18 54 load b1
-    shr rf25, rf44, rf12 ; mov.ifna rf60, rf25                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
-    xor rf25, rf6, rf25 ; mov rf44, rf44 ; ldunifrf.rf29            # s18 54 load a1 | s8 54 load a0 | uniform 0x00003f00
-    shuffle rf25, rf51, rf25                                        # s18 54 load b1
-    and.pushz -, rf50, rf62                                         # s18 54 load b1
-    shr rf25, rf44, rf12 ; mov.ifna rf61, rf25                      # s8 54 load a0 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0x7a000000
-    xor rf25, rf6, rf25 ; mov rf44, rf44 ; ldunifrf.rf62            # s18 54 load a1 | uniform 0x0000c000
-    shuffle rf25, rf51, rf25 ; ldunifrf.rf51                        # s18 54 load b1 | s18 54 load a1 | uniform 0xd6000000
-    and.pushz -, rf50, rf29 ; mov rf29, rf51                        # s18 54 load b1 | s18 54 load a1
-    shr rf25, rf44, rf12 ; mov.ifna rf24, rf25                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf44                            # s18 54 load a1 | uniform 0xec000000
-    xor rf25, rf6, rf25 ; mov rf44, rf44                            # s18 54 load a1
-    shuffle rf25, rf9, rf25                                         # s18 54 load b1
-    and.pushz -, rf50, rf62 ; smul24 rf50, rf16, 3                  # s18 54 load b1 | s18 54 values2
-    shr rf25, rf29, rf12 ; mov.ifna rf49, rf25                      # s18 54 load a1 | s18 54 load b1
-    and rf25, rf34, rf25 ; ldunifrf.rf29                            # s18 54 load a1 | s6 95 sub | uniform 0x00000100
-    xor rf56, rf6, rf25 ; smul24 rf25, rf56, 3                      # s18 54 load a1 | s18 54 values6
-    shuffle rf56, rf9, rf56 ; smul24 rf62, rf52, 3                  # s18 54 load b1 | s18 54 v
-    shr rf12, rf44, rf12                                            # s18 54 load a1
-    and rf12, rf34, rf12 ; mov.ifna rf57, rf56                      # s18 54 load a1 | s18 54 load b1
-    xor rf6, rf6, rf12 ; sub.pushc -, 0, rf36                       # s18 54 load a1 | s18 99 store flt1
-    shuffle rf6, rf9, rf6 ; mov rf9, 0                              # s18 54 load b1 | s1 87 store sums0
-    shl rf12, rf58, 2                                               # s18 54 values1
-    shl rf6, rf23, 2 ; mov.ifnb rf24, rf6                           # s18 54 values3 | s18 54 load b1
-    shl rf12, rf40, 2 ; add rf33, rf33, rf12                        # s18 54 values4 | s18 48 add
-    shl rf33, rf38, 2 ; add rf38, rf33, rf50                        # s18 54 values5 | s18 48 add
-    shl rf33, rf49, 2 ; add rf29, rf33, rf29                        # s18 54 values7 | s18 54 add
-    shl rf17, rf17, 2 ; add rf6, rf38, rf6                          # s18 54 values1 | s18 48 add
-    shl rf32, rf32, 2 ; add rf6, rf6, rf12                          # s18 54 values5 | s18 48 add
-    shl rf47, rf47, 2 ; add rf6, rf6, rf29                          # s18 54 values7 | s18 48 add
-    shr rf25, rf39, 8 ; add rf6, rf6, rf25                          # s18 98 load src | s18 48 add
-    and rf25, rf25, rf1 ; add rf6, rf6, rf33 ; ldunifrf.rf33        # s18 98 load src | s18 48 add | s1 86 row2 | uniform 0x00000010
-    shl rf16, rf16, 2 ; add rf6, rf6, rf62                          # s18 54 values1 | s18 48 total
-    shl rf7, rf37, 2 ; add rf6, rf7, rf6                            # s18 54 values5 | s18 99 add
-    asr.ifa rf9, rf6, 9                                             # s18 99 store flt1
-    shl rf52, rf52, 2                                               # s18 54 values7
-    shl rf6, rf14, 2                                                # s18 54 values1
-    shl rf6, rf54, 2 ; add rf27, rf27, rf6                          # s18 54 values5 | s18 48 add
-    shl rf54, rf45, 2                                               # s18 54 values7
-    shr rf33, rf39, rf33 ; smul24 rf31, rf31, 3                     # s18 98 load src | s18 54 values0
-    and rf33, rf33, rf1 ; smul24 rf14, rf14, 3                      # s18 98 load src | s18 54 values2
-    shl rf31, rf59, 2 ; add rf17, rf31, rf17                        # s18 54 values1 | s18 48 add
-    add rf17, rf17, rf14 ; smul24 rf11, rf11, 3                     # s18 48 add | s18 54 values6
-    shl rf17, rf55, 2 ; add rf8, rf17, rf8                          # s18 54 values5 | s18 48 add
-    add rf45, rf8, rf20 ; smul24 rf8, rf45, 3                       # s18 48 add | s18 54 v
-    shl rf55, rf57, 2 ; add rf45, rf45, rf32                        # s18 54 values7 | s18 48 add
-    add rf11, rf45, rf11 ; smul24 rf45, rf58, 3                     # s18 48 add | s18 54 values0
-    shl rf47, rf28, 2 ; add rf11, rf11, rf47                        # s18 54 values1 | s18 48 add
-    add rf11, rf11, rf8 ; smul24 rf59, rf59, 3                      # s18 48 total | s18 54 values2
-    shl rf25, rf48, 2 ; smul24 rf11, rf11, rf25                     # s18 54 values5 | s18 98 v
-    add rf45, rf45, rf16 ; smul24 rf16, rf49, 3                     # s18 48 add | s18 54 values6
-    shl rf49, rf21, 2 ; add rf45, rf45, rf59                        # s18 54 values7 | s18 48 add
-    add rf45, rf45, rf12 ; smul24 rf12, rf57, 3                     # s18 48 add | s18 54 v
-    shr rf45, rf39, -8 ; add rf39, rf45, rf29                       # s18 98 load src | s18 48 add
-    add rf39, rf39, rf7 ; mov rf57, 0                               # s18 48 add | s1 87 store sums0
-    shl rf39, rf22, 2 ; add rf16, rf39, rf16                        # s18 54 values1 | s18 48 add
-    add rf16, rf16, rf52 ; smul24 rf28, rf28, 3                     # s18 48 add | s18 54 values2
-    shl rf61, rf61, 2 ; add rf16, rf16, rf12                        # s18 54 values5 | s18 48 total
-    shl rf16, rf35, 2 ; add rf11, rf11, rf16                        # s18 54 values7 | s18 99 add
-    asr.ifa rf57, rf11, 9 ; add rf11, rf27, rf28                    # s18 99 store flt1 | s18 48 add
-    add rf20, rf11, rf20 ; smul24 rf11, rf21, 3                     # s18 48 add | s18 54 v
-    add rf20, rf20, rf32 ; smul24 rf22, rf22, 3                     # s18 48 add | s18 54 values2
-    add rf20, rf20, rf6 ; smul24 rf35, rf35, 3                      # s18 48 add | s18 54 v
-    add rf20, rf20, rf30 ; add rf30, rf50, rf31 ; ldunifrf.rf31     # s18 48 add | s6 95 sub | uniform 0x00000100
-    add rf20, rf20, rf54 ; add rf22, rf30, rf22 ; ldunifrf.rf30     # s18 48 add | s1 86 row2 | uniform 0x00000010
-    add rf11, rf20, rf11 ; add rf20, rf22, rf29 ; ldunifrf.rf22     # s18 48 total | s18 48 add | s8 99 rshr | uniform 0x00000080
-    add rf20, rf20, rf7 ; smul24 rf11, rf11, rf33 ; ldunifrf.rf33   # s18 48 add | s18 98 v | s20 107 rshr | uniform 0x00000400
-    add rf20, rf20, rf17 ; mov rf29, 0                              # s18 48 add | s1 87 store sums0
-    add rf20, rf20, rf62 ; smul24 rf43, rf43, 3                     # s18 48 add | s18 54 values2
-    add rf19, rf20, rf55 ; smul24 rf20, rf19, 3                     # s18 48 add | s18 54 v
-    add rf14, rf19, rf35 ; add rf19, rf14, rf47 ; ldunifrf.rf35     # s18 48 total | s18 48 add | s1 86 row2 | uniform 0x00000010
-    add rf11, rf11, rf14 ; add rf14, rf19, rf43 ; ldunifrf.rf19     # s18 99 add | s18 48 add | s20 107 store dst | uniform value:dst
-    asr.ifa rf29, rf11, 9 ; add rf11, rf14, rf32                    # s18 99 store flt1 | s18 48 add
-    add rf6, rf11, rf6 ; smul24 rf11, rf60, 3                       # s18 48 add | s18 54 values2
-    shl rf25, rf13, 8 ; add rf6, rf6, rf25                          # s20 68 w1 | s18 48 add
-    asr rf8, rf25, -8 ; add rf6, rf6, rf8                           # s20 68 w1 | s18 48 add
-    add rf6, rf6, rf49 ; smul24 rf24, rf24, 3                       # s18 48 add | s18 54 v
-    shl rf13, rf13, -16 ; add rf6, rf6, rf20                        # s20 67 w0 | s18 48 total
-    add rf39, rf59, rf39 ; smul24 rf6, rf6, rf45 ; ldunifrf.rf45    # s18 48 add | s18 98 v | s20 107 store dst | uniform value:dst_stride
-    asr rf13, rf13, -8 ; add rf6, rf6, rf31                         # s20 67 w0 | s18 98 add
-    add rf11, rf39, rf11 ; mov rf39, 0                              # s18 48 add | s1 87 store sums0
-    add rf3, rf11, rf7 ; mov.ifa tmua, rf3 ; thrsw                  # s18 48 add | s19 76 scale
-    add rf3, rf3, rf17 ; smul24 rf17, rf13, rf18 ; ldunifrf.rf18    # s18 48 add | s20 106 mul | uniform value:items
-    eidx rf61 ; add rf3, rf3, rf61 ; ldunifrf.rf7                   # s18 48 add | uniform value:records
-    add rf3, rf3, rf12 ; sub rf22, rf22, rf13 ; ldtmu.rf12          # s18 48 add | s20 106 sub | s19 76 scale
-    add rf3, rf3, rf16 ; sub.pushc -, 0, rf12                       # s18 48 add | s19 101 load src
-    add rf3, rf3, rf24 ; mov.ifna tmua, rf42                        # s18 48 total | s19 101 load src
-    add rf3, rf6, rf3 ; mov.ifna tmua, rf5 ; thrsw                  # s18 99 add | s19 101 load src
-    asr.ifb rf39, rf3, 9 ; mov tmua, rf42                           # s18 99 store flt1 | s20 106 load src
-    and rf5, rf61, 1 ; mov tmua, rf5                                # s8 96 stage | s20 106 load src
-    sub rf22, rf22, rf8 ; smul24 rf3, rf13, rf15 ; thrsw ; ldtmu.rf15 # s20 106 sub | s20 106 mul | s19 101 load src
-    shr rf46, rf15, rf41 ; smul24 rf42, rf13, rf46 ; ldtmu.rf15     # s19 101 load src | s20 106 mul
-    shl rf15, rf5, 2 ; add rf5, rf15, rf15                          # s8 98 load src | s19 101 load src
-    shl rf5, rf5, rf53 ; smul24 rf26, rf13, rf26 ; ldtmu.rf13       # s19 101 load src | s20 106 mul | s20 106 load src
-    shr rf41, rf13, rf41 ; add rf5, rf46, rf5 ; ldtmu.rf13          # s20 106 load src | s19 101 load src
-    and rf13, rf5, rf1 ; add rf46, rf13, rf13                       # s19 101 load src | s20 106 load src
-    shl.ifna rf9, rf13, 4 ; add rf13, rf19, rf15                    # s19 101 store flt1 | s20 107 store dst
-    shr rf9, rf5, 8 ; smul24 rf15, rf22, rf9                        # s19 101 load src | s20 106 mul
-    and rf9, rf9, rf1 ; sub rf18, rf18, 1                           # s19 101 load src
-    shl.ifna rf57, rf9, 4                                           # s19 101 store flt1
-    shr rf30, rf5, rf30 ; smul24 rf57, rf22, rf57                   # s19 101 load src | s20 106 mul
-    and rf30, rf30, rf1                                             # s19 101 load src
-    shl.ifna rf29, rf30, 4                                          # s19 101 store flt1
-    shr rf5, rf5, -8 ; smul24 rf29, rf22, rf29                      # s19 101 load src | s20 106 mul
-    shl.ifna rf39, rf5, 4                                           # s19 101 store flt1
-    shl rf22, rf46, rf53 ; smul24 rf39, rf22, rf39                  # s20 106 load src | s20 106 mul
-    shr rf41, rf61, 1 ; add rf22, rf41, rf22                        # s8 96 stage | s20 106 load src
-    and rf41, rf22, rf1 ; smul24 rf45, rf41, rf45                   # s20 106 load src | s20 107 store dst
-    shl rf13, rf41, 4 ; add rf41, rf13, rf45                        # s20 106 mul | s20 107 store dst
-    shr rf45, rf22, 8 ; smul24 rf13, rf8, rf13                      # s20 106 load src | s20 106 mul
-    and rf17, rf45, rf1 ; add rf13, rf13, rf17                      # s20 106 load src | s20 106 add
-    shl rf15, rf17, 4 ; add rf13, rf13, rf15                        # s20 106 mul | s20 106 v
-    shr rf35, rf22, rf35 ; add rf13, rf13, rf33                     # s20 106 load src | s20 107 rshr
-    asr rf13, rf13, 11 ; smul24 rf15, rf8, rf15                     # s20 107 rshr | s20 106 mul
-    max rf3, rf13, 0 ; add rf13, rf15, rf3                          # s20 107 clip | s20 106 add
-    min rf3, rf3, rf1 ; add rf13, rf13, rf57                        # s20 107 clip | s20 106 v
-    and rf35, rf35, rf1 ; add rf13, rf13, rf33                      # s20 106 load src | s20 107 rshr
+    shl rf39, rf39, 2                                               # s18 54 values3
+    shl rf46, rf46, 2                                               # s18 54 values5
+    shr rf54, rf54, rf14                                            # s8 54 load a0
+    and rf57, rf50, rf54                                            # s18 54 load a1
+    xor rf40, rf54, rf57 ; mov rf54, rf40                           # s18 54 load a1
+    shuffle rf40, rf28, rf40                                        # s18 54 load b1
+    shl rf51, rf58, rf51 ; ldunifrf.rf58                            # s6 91 values0 | s18 54 load a1 | uniform 0x000000ca
+    and.pushz -, rf51, rf60 ; mov rf58, rf58                        # s18 54 load b1 | s18 54 load a1
+    shr rf26, rf26, rf14 ; mov.ifna rf40, rf37                      # s18 54 load a1 | s18 54 load b1
+    shr rf7, rf7, rf14 ; ldunifrf.rf37                              # s18 54 load a1 | uniform 0x000000fc
+    and rf7, rf50, rf7 ; ldunifrf.rf60                              # s18 54 load a1 | s8 54 load a0 | uniform 0x31000000
+    xor rf26, rf26, rf7 ; mov rf7, rf60 ; ldunifrf.rf60             # s18 54 load a1 | s8 54 load a0 | uniform 0x3100db86
+    shuffle rf26, rf29, rf26                                        # s18 54 load b1
+    shl rf6, rf6, 2 ; mov rf60, rf60                                # s18 54 values1 | s18 54 load a1
+    shl rf6, rf27, 2 ; add rf15, rf15, rf6                          # s18 54 values5 | s18 48 add
+    shr rf59, rf59, rf14 ; ldunifrf.rf27                            # s8 54 load a0 | uniform 0x00db8631
+    shl rf27, rf35, 2 ; mov rf35, rf27                              # s18 54 values7 | s8 54 load a0
+    and rf57, rf50, rf59                                            # s18 54 load a1
+    xor rf57, rf59, rf57                                            # s18 54 load a1
+    shuffle rf57, rf28, rf57                                        # s18 54 load b1
+    and.pushz -, rf51, rf52                                         # s18 54 load b1
+    shr rf26, rf54, rf14 ; mov.ifna rf57, rf26                      # s18 54 load a1 | s18 54 load b1
+    and rf54, rf50, rf26 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x00000fc0
+    xor rf26, rf26, rf54 ; ldunifrf.rf54                            # s18 54 load a1 | uniform 0x86310000
+    shuffle rf26, rf29, rf26 ; mov rf54, rf54 ; ldunifrf.rf59       # s18 54 load b1 | s18 54 load a1 | uniform 0x863100db
+    shr rf58, rf58, rf14                                            # s18 54 load a1
+    and rf61, rf50, rf58                                            # s18 54 load a1
+    xor rf58, rf58, rf61                                            # s18 54 load a1
+    shuffle rf58, rf28, rf58                                        # s18 54 load b1
+    and.pushz -, rf51, rf37 ; mov rf37, rf59                        # s18 54 load b1 | s18 54 load a1
+    shr rf7, rf7, rf14 ; mov.ifna rf58, rf26                        # s8 54 load a0 | s18 54 load b1
+    shr rf60, rf60, rf14 ; ldunifrf.rf26                            # s18 54 load a1 | s8 54 load a0 | uniform 0x0000db86
+    and rf26, rf50, rf60 ; mov rf60, rf26 ; ldunifrf.rf59           # s18 54 load a1 | s8 54 load a0 | uniform 0x000003f0
+    xor rf7, rf7, rf26 ; ldunifrf.rf26                              # s18 54 load a1 | uniform 0xdb863100
+    shuffle rf7, rf29, rf7                                          # s18 54 load b1
+    shr rf35, rf35, rf14                                            # s8 54 load a0
+    shl rf55, rf55, 2                                               # s18 54 values5
+    and rf61, rf50, rf35                                            # s18 54 load a1
+    xor rf26, rf35, rf61 ; mov rf35, rf26                           # s18 54 load a1
+    shuffle rf26, rf28, rf26                                        # s18 54 load b1
+    and.pushz -, rf51, rf52 ; smul24 rf17, rf17, 3                  # s18 54 load b1 | s18 54 values2
+    shr rf7, rf54, rf14 ; mov.ifna rf26, rf7                        # s18 54 load a1 | s18 54 load b1
+    shr rf37, rf37, rf14 ; ldunifrf.rf54                            # s18 54 load a1 | uniform 0x000000db
+    and rf37, rf50, rf37 ; mov rf54, rf54 ; ldunifrf.rf52           # s18 54 load a1 | uniform 0x000000fc
+    xor rf25, rf7, rf37 ; smul24 rf7, rf25, 3                       # s18 54 load a1 | s18 54 v
+    shuffle rf25, rf29, rf25 ; mov rf37, 0x42000000                 # s18 54 load b1 | s8 54 load a0
+    shr rf60, rf60, rf14                                            # s8 54 load a0
+    shl rf56, rf56, 2                                               # s18 54 values5
+    and rf61, rf50, rf60                                            # s18 54 load a1
+    xor rf60, rf60, rf61 ; ldunifrf.rf61                            # s18 54 load a1 | uniform 0x4200ec97
+    shuffle rf60, rf28, rf60                                        # s18 54 load b1
+    and.pushz -, rf51, rf59 ; mov rf59, rf61                        # s18 54 load b1 | s18 54 load a1
+    shr rf25, rf35, rf14 ; mov.ifna rf60, rf25                      # s18 54 load a1 | s18 54 load b1
+    and rf35, rf50, rf25 ; ldunifrf.rf61                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    xor rf25, rf25, rf35 ; mov rf35, rf61                           # s18 54 load a1 | s8 54 load a0
+    shuffle rf25, rf29, rf25 ; ldunifrf.rf61                        # s18 54 load b1 | s18 54 load a1 | uniform 0x00000fc0
+    shr rf54, rf54, rf14                                            # s18 54 load a1
+    shl rf41, rf41, 2                                               # s18 54 values5
+    and rf62, rf50, rf54                                            # s18 54 load a1
+    xor rf54, rf54, rf62                                            # s18 54 load a1
+    shuffle rf54, rf28, rf54                                        # s18 54 load b1
+    and.pushz -, rf51, rf52                                         # s18 54 load b1
+    shr rf25, rf37, rf14 ; mov.ifna rf54, rf25                      # s8 54 load a0 | s18 54 load b1
+    shr rf53, rf59, rf14 ; mov tmua, rf53 ; thrsw ; ldunifrf.rf59   # s18 54 load a1 | s19 76 scale | uniform 0x97420000
+    and rf53, rf50, rf53 ; mov rf59, rf59 ; ldunifrf.rf37           # s18 54 load a1 | uniform 0x974200ec
+    xor rf25, rf25, rf53 ; mov rf37, rf37 ; ldunifrf.rf53           # s18 54 load a1 | s8 54 load a0 | uniform 0x0000ec97
+    shuffle rf25, rf29, rf25 ; mov rf53, rf53 ; ldunifrf.rf52       # s18 54 load b1 | s8 54 load a0 | s18 54 load a1 | uniform 0x000003f0
+    shr rf35, rf35, rf14                                            # s8 54 load a0
+    and rf62, rf50, rf35                                            # s18 54 load a1
+    xor rf35, rf35, rf62                                            # s18 54 load a1
+    shuffle rf35, rf28, rf35                                        # s18 54 load b1
+    and.pushz -, rf51, rf61                                         # s18 54 load b1
+    shr rf25, rf59, rf14 ; mov.ifna rf35, rf25                      # s18 54 load a1 | s18 54 load b1
+    shr rf37, rf37, rf14 ; ldunifrf.rf59                            # s18 54 load a1 | uniform 0xec974200
+    and rf37, rf50, rf37 ; mov rf59, rf59 ; ldunifrf.rf61           # s18 54 load a1 | uniform 0x000000ec
+    xor rf25, rf25, rf37 ; mov rf37, rf61 ; ldunifrf.rf61           # s18 54 load a1 | uniform 0x000000fc
+    shuffle rf25, rf29, rf25                                        # s18 54 load b1
+    shr rf53, rf53, rf14                                            # s8 54 load a0
+    and rf62, rf50, rf53                                            # s18 54 load a1
+    xor rf53, rf53, rf62                                            # s18 54 load a1
+    shuffle rf53, rf28, rf53                                        # s18 54 load b1
+    and.pushz -, rf51, rf52 ; mov rf52, 0                           # s18 54 load b1 | s1 87 store sums0
+    shr rf25, rf59, rf14 ; mov.ifna rf53, rf25                      # s18 54 load a1 | s18 54 load b1
+    and rf59, rf50, rf25 ; ldunifrf.rf62                            # s18 54 load a1 | uniform 0x75200000
+    xor rf25, rf25, rf59 ; mov rf59, rf62                           # s18 54 load a1
+    shuffle rf25, rf29, rf25 ; ldunifrf.rf29                        # s18 54 load b1 | s18 54 load a1 | uniform 0x0000f000
+    shr rf37, rf37, rf14                                            # s18 54 load a1
+    and rf62, rf50, rf37                                            # s18 54 load a1
+    xor rf37, rf37, rf62 ; ldunifrf.rf62                            # s18 54 load a1 | uniform 0xca752000
+    shuffle rf28, rf28, rf37 ; mov rf37, rf62                       # s18 54 load b1 | s18 54 load a1
+    and.pushz -, rf51, rf61                                         # s18 54 load b1
+    shr rf25, rf52, rf14 ; mov.ifna rf28, rf25                      # s18 54 load a1 | s18 54 load b1
+    shr rf59, rf59, rf14 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x0000fc00
+    and rf59, rf50, rf59 ; ldunifrf.rf61                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ca7520
+    xor rf59, rf25, rf59 ; mov rf61, rf61                           # s18 54 load a1 | s8 54 load a0
+    shuffle rf59, rf36, rf59                                        # s18 54 load b1
+    and.pushz -, rf51, rf29                                         # s18 54 load b1
+    shr rf37, rf37, rf14 ; mov.ifna rf40, rf59                      # s18 54 load a1 | s18 54 load b1
+    and rf37, rf50, rf37 ; ldunifrf.rf59                            # s18 54 load a1 | uniform 0x00003f00
+    xor rf37, rf25, rf37 ; ldunifrf.rf29                            # s18 54 load a1 | uniform 0x86310000
+    shuffle rf29, rf36, rf37 ; mov rf37, rf29                       # s18 54 load b1 | s18 54 load a1
+    and.pushz -, rf51, rf52                                         # s18 54 load b1
+    shr rf29, rf61, rf14 ; mov.ifna rf57, rf29                      # s8 54 load a0 | s18 54 load b1
+    shl rf57, rf57, 2                                               # s18 54 values4
+    and rf29, rf50, rf29 ; ldunifrf.rf61                            # s18 54 load a1 | uniform 0x0000f000
+    xor rf29, rf25, rf29 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0xdb863100
+    shuffle rf29, rf36, rf29 ; mov rf52, rf52                       # s18 54 load b1 | s18 54 load a1
+    and.pushz -, rf51, rf59                                         # s18 54 load b1
+    shr rf29, rf37, rf14 ; mov.ifna rf58, rf29                      # s18 54 load a1 | s18 54 load b1
+    and rf29, rf50, rf29 ; ldunifrf.rf37                            # s18 54 load a1 | uniform 0x0000fc00
+    xor rf29, rf25, rf29 ; ldunifrf.rf59                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00db8631
+    shuffle rf29, rf36, rf29 ; mov rf59, rf59                       # s18 54 load b1 | s8 54 load a0
+    and.pushz -, rf51, rf61                                         # s18 54 load b1
+    shr rf29, rf52, rf14 ; mov.ifna rf26, rf29                      # s18 54 load a1 | s18 54 load b1
+    and rf29, rf50, rf29 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x00003f00
+    xor rf29, rf25, rf29 ; ldunifrf.rf61                            # s18 54 load a1 | uniform 0x97420000
+    shuffle rf29, rf36, rf29 ; mov rf61, rf61                       # s18 54 load b1 | s18 54 load a1
+    and.pushz -, rf51, rf37                                         # s18 54 load b1
+    shr rf29, rf59, rf14 ; mov.ifna rf60, rf29                      # s8 54 load a0 | s18 54 load b1
+    shl rf60, rf60, 2                                               # s18 54 values5
+    and rf29, rf50, rf29 ; ldunifrf.rf59                            # s18 54 load a1 | uniform 0x0000f000
+    xor rf29, rf25, rf29 ; ldunifrf.rf37                            # s18 54 load a1 | uniform 0xec974200
+    shuffle rf29, rf36, rf29 ; mov rf37, rf37                       # s18 54 load b1 | s18 54 load a1
+    and.pushz -, rf51, rf52                                         # s18 54 load b1
+    shr rf29, rf61, rf14 ; mov.ifna rf54, rf29                      # s18 54 load a1 | s18 54 load b1
+    and rf29, rf50, rf29 ; ldunifrf.rf61                            # s18 54 load a1 | uniform 0x0000fc00
+    xor rf29, rf25, rf29 ; ldunifrf.rf52                            # s18 54 load a1 | s8 54 load a0 | uniform 0x00ec9742
+    shuffle rf29, rf36, rf29 ; mov rf52, rf52                       # s18 54 load b1 | s8 54 load a0
+    and.pushz -, rf51, rf59                                         # s18 54 load b1
+    shr rf29, rf37, rf14 ; mov.ifna rf35, rf29                      # s18 54 load a1 | s18 54 load b1
+    and rf35, rf50, rf29 ; smul24 rf29, rf35, 3                     # s18 54 load a1 | s18 54 values2
+    xor rf35, rf25, rf35 ; ldunifrf.rf37                            # s18 54 load a1 | uniform 0x00003f00
+    shuffle rf35, rf36, rf35 ; ldunifrf.rf59                        # s18 54 load b1 | s18 54 load a1 | uniform 0x7a000000
+    and.pushz -, rf51, rf61 ; mov rf59, rf59                        # s18 54 load b1 | s18 54 load a1
+    shr rf35, rf52, rf14 ; mov.ifna rf53, rf35                      # s8 54 load a0 | s18 54 load b1
+    shl rf53, rf53, 2                                               # s18 54 values5
+    and rf35, rf50, rf35 ; ldunifrf.rf52                            # s18 54 load a1 | uniform 0x0000c000
+    xor rf35, rf25, rf35 ; ldunifrf.rf61                            # s18 54 load a1 | uniform 0xd6000000
+    shuffle rf35, rf36, rf35 ; mov rf36, rf61 ; ldunifrf.rf61       # s18 54 load b1 | s18 54 load a1 | uniform 0xec000000
+    and.pushz -, rf51, rf37 ; mov rf37, rf61                        # s18 54 load b1 | s18 54 load a1
+    shr rf35, rf59, rf14 ; mov.ifna rf28, rf35                      # s18 54 load a1 | s18 54 load b1
+    and rf59, rf50, rf35 ; smul24 rf35, rf40, 3                     # s18 54 load a1 | s18 54 values0
+    xor rf61, rf25, rf59 ; smul24 rf59, rf38, 3                     # s18 54 load a1 | s18 54 values2
+    shuffle rf61, rf23, rf61                                        # s18 54 load b1
+    and.pushz -, rf51, rf52                                         # s18 54 load b1
+    shr rf36, rf36, rf14 ; mov.ifna rf58, rf61                      # s18 54 load a1 | s18 54 load b1
+    and rf36, rf50, rf36 ; sub.pushc -, 0, rf47                     # s18 54 load a1 | s18 99 store flt1
+    xor rf36, rf25, rf36 ; ldunifrf.rf47                            # s18 54 load a1 | s6 95 sub | uniform 0x00000100
+    shuffle rf36, rf23, rf36 ; add rf46, rf46, rf47                 # s18 54 load b1 | s18 54 add
+    shr rf37, rf37, rf14 ; smul24 rf14, rf58, 3                     # s18 54 load a1 | s18 54 values6
+    and rf36, rf50, rf37 ; mov.ifnb rf54, rf36                      # s18 54 load a1 | s18 54 load b1
+    xor rf36, rf25, rf36 ; smul24 rf25, rf32, 3                     # s18 54 load a1 | s18 54 v
+    shuffle rf23, rf23, rf36 ; mov rf36, 0                          # s18 54 load b1 | s1 87 store sums0
+    shl rf40, rf40, 2                                               # s18 54 values1
+    shl rf23, rf38, 2 ; mov.ifnb rf28, rf23                         # s18 54 values1 | s18 54 load b1
+    shl rf22, rf58, 2 ; add rf40, rf22, rf40                        # s18 54 values7 | s18 48 add
+    shl rf40, rf32, 2 ; add rf32, rf40, rf59                        # s18 54 values7 | s18 48 add
+    shl rf39, rf11, 2 ; add rf32, rf32, rf39                        # s18 54 values1 | s18 48 add
+    shl rf58, rf43, 2 ; add rf32, rf32, rf57                        # s18 54 values7 | s18 48 add
+    shr rf23, rf18, 8 ; add rf35, rf35, rf23                        # s18 98 load src | s18 48 add
+    and rf23, rf23, rf1 ; smul24 rf28, rf28, 3                      # s18 98 load src | s18 54 v
+    shl rf38, rf26, 2 ; add rf32, rf32, rf46                        # s18 54 values1 | s18 48 add
+    shl rf32, rf54, 2 ; add rf16, rf32, rf16                        # s18 54 values7 | s18 48 add
+    shl rf22, rf48, 2 ; add rf16, rf16, rf22                        # s18 54 values1 | s18 48 add
+    shl rf37, rf21, 2 ; add rf16, rf16, rf25                        # s18 54 values7 | s18 48 total
+    add rf9, rf9, rf16 ; smul24 rf11, rf11, 3                       # s18 99 add | s18 54 values2
+    asr.ifa rf36, rf9, 9 ; add rf9, rf15, rf11                      # s18 99 store flt1 | s18 48 add
+    shr rf31, rf18, -8 ; add rf9, rf9, rf31                         # s18 98 load src | s18 48 add
+    add rf9, rf9, rf34 ; add rf30, rf30, rf39 ; ldunifrf.rf39       # s18 48 add | s1 86 row2 | uniform 0x00000010
+    shr rf18, rf18, rf39 ; add rf9, rf9, rf6 ; ldunifrf.rf39        # s18 98 load src | s18 48 add | s6 95 sub | uniform 0x00000100
+    and rf18, rf18, rf1 ; add rf9, rf9, rf19 ; ldtmu.rf19           # s18 98 load src | s18 48 add | s19 76 scale
+    add rf27, rf9, rf27 ; smul24 rf9, rf43, 3                       # s18 48 add | s18 54 v
+    shl rf43, rf44, 2 ; add rf27, rf27, rf9                         # s18 54 values1 | s18 48 total
+    shl rf27, rf45, 2 ; smul24 rf23, rf27, rf23                     # s18 54 values7 | s18 98 v
+    add rf38, rf59, rf38 ; smul24 rf26, rf26, 3                     # s18 48 add | s18 54 values2
+    add rf54, rf35, rf26 ; smul24 rf35, rf54, 3                     # s18 48 add | s18 54 v
+    add rf54, rf54, rf57 ; mov rf57, 0                              # s18 48 add | s1 87 store sums0
+    add rf48, rf54, rf46 ; smul24 rf54, rf48, 3                     # s18 48 add | s18 54 values2
+    add rf30, rf48, rf60 ; add rf48, rf30, rf54 ; ldunifrf.rf54     # s18 48 add | s1 86 row2 | uniform 0x00000010
+    add rf14, rf30, rf14 ; add rf30, rf48, rf34                     # s18 48 add
+    add rf14, rf14, rf40 ; add rf30, rf30, rf6 ; ldunifrf.rf40      # s18 48 add | s8 99 rshr | uniform 0x00000080
+    add rf14, rf14, rf35 ; add rf30, rf30, rf55                     # s18 48 total | s18 48 add
+    add rf14, rf23, rf14 ; add rf20, rf30, rf20 ; ldunifrf.rf23     # s18 99 add | s18 48 add | s20 107 rshr | uniform 0x00000400
+    asr.ifa rf57, rf14, 9 ; add rf14, rf20, rf58                    # s18 99 store flt1 | s18 48 add
+    add rf21, rf11, rf22 ; smul24 rf11, rf21, 3                     # s18 48 add | s18 54 v
+    add rf14, rf21, rf17 ; add rf11, rf14, rf11 ; ldunifrf.rf17     # s18 48 add | s18 48 total | s1 86 row2 | uniform 0x00000010
+    add rf11, rf14, rf6 ; smul24 rf6, rf11, rf18 ; ldunifrf.rf14    # s18 48 add | s18 98 v | s20 107 store dst | uniform value:dst
+    add rf44, rf11, rf55 ; smul24 rf11, rf44, 3                     # s18 48 add | s18 54 values2
+    add rf38, rf44, rf41 ; add rf11, rf38, rf11 ; ldunifrf.rf41     # s18 48 add | s20 107 store dst | uniform value:dst_stride
+    add rf11, rf38, rf9 ; add rf9, rf11, rf46 ; ldunifrf.rf38       # s18 48 add | uniform value:items
+    add rf11, rf11, rf37 ; add rf9, rf9, rf60 ; ldunifrf.rf37       # s18 48 add | uniform value:records
+    add rf9, rf11, rf7 ; add rf7, rf9, rf56                         # s18 48 total | s18 48 add
+    add rf7, rf7, rf25 ; smul24 rf9, rf9, rf31                      # s18 48 add | s18 98 v
+    add rf7, rf7, rf32 ; add rf26, rf26, rf43                       # s18 48 add
+    shl rf29, rf12, 8 ; add rf26, rf26, rf29                        # s20 68 w1 | s18 48 add
+    asr rf29, rf29, -8 ; add rf26, rf26, rf60                       # s20 68 w1 | s18 48 add
+    shl rf26, rf12, -16 ; add rf12, rf26, rf56                      # s20 67 w0 | s18 48 add
+    add rf45, rf12, rf53 ; smul24 rf12, rf45, 3                     # s18 48 add | s18 54 v
+    asr rf35, rf26, -8 ; add rf26, rf45, rf35                       # s20 67 w0 | s18 48 add
+    add rf7, rf7, rf12 ; add rf12, rf26, rf27                       # s18 48 total | s18 48 add
+    add rf6, rf6, rf7 ; add rf7, rf12, rf28                         # s18 99 add | s18 48 total
+    mov rf39, 0 ; add rf9, rf9, rf39                                # s1 87 store sums0 | s18 98 add
+    asr.ifa rf39, rf6, 9 ; add rf6, rf9, rf7                        # s18 99 store flt1 | s18 99 add
+    mov rf7, 0 ; smul24 rf33, rf35, rf33                            # s1 87 store sums0 | s20 106 mul
+    asr.ifa rf7, rf6, 9 ; smul24 rf6, rf35, rf49                    # s18 99 store flt1 | s20 106 mul
+    eidx rf19 ; sub.pushc -, 0, rf19                                # s19 101 load src
+    and rf49, rf19, 1 ; mov.ifna tmua, rf24                         # s8 96 stage | s19 101 load src
+    mov.ifna tmua, rf4 ; smul24 rf13, rf35, rf13 ; thrsw            # s19 101 load src | s20 106 mul
+    shl rf24, rf49, 2 ; mov tmua, rf24                              # s8 98 load src | s20 106 load src
+    shr rf4, rf19, 1 ; mov tmua, rf4                                # s8 96 stage | s20 106 load src
+    sub rf35, rf40, rf35 ; smul24 rf40, rf35, rf3 ; thrsw ; ldtmu.rf3 # s20 106 sub | s20 106 mul | s19 101 load src
+    shr rf35, rf3, rf5 ; sub rf19, rf35, rf29 ; ldtmu.rf3           # s19 101 load src | s20 106 sub
+    add rf3, rf3, rf3 ; add rf14, rf14, rf24                        # s19 101 load src | s20 107 store dst
+    shl rf3, rf3, rf42 ; smul24 rf41, rf4, rf41 ; ldtmu.rf4         # s19 101 load src | s20 107 store dst | s20 106 load src
+    shr rf5, rf4, rf5 ; add rf3, rf35, rf3 ; ldtmu.rf4              # s20 106 load src | s19 101 load src
+    and rf4, rf3, rf1 ; add rf35, rf4, rf4                          # s19 101 load src | s20 106 load src
+    shl.ifna rf36, rf4, 4 ; add rf4, rf14, rf41                     # s19 101 store flt1 | s20 107 store dst
+    shr rf36, rf3, 8 ; smul24 rf14, rf19, rf36                      # s19 101 load src | s20 106 mul
+    and rf36, rf36, rf1 ; sub rf38, rf38, 1                         # s19 101 load src
+    shl.ifna rf57, rf36, 4                                          # s19 101 store flt1
+    shr rf54, rf3, rf54 ; smul24 rf57, rf19, rf57                   # s19 101 load src | s20 106 mul
+    and rf54, rf54, rf1                                             # s19 101 load src
+    shl.ifna rf39, rf54, 4                                          # s19 101 store flt1
+    shr rf3, rf3, -8 ; smul24 rf39, rf19, rf39                      # s19 101 load src | s20 106 mul
+    shl.ifna rf7, rf3, 4                                            # s19 101 store flt1
+    shl rf7, rf35, rf42 ; smul24 rf19, rf19, rf7                    # s20 106 load src | s20 106 mul
+    shl rf7, rf38, 4 ; add rf5, rf5, rf7                            # s20 106 load src
+    and rf7, rf5, rf1 ; add rf37, rf37, rf7                         # s20 106 load src
+    shl rf7, rf7, 4 ; sub.pushc -, rf37, rf0                        # s20 106 mul | s20 107 store dst
+    shr rf38, rf5, 8 ; smul24 rf7, rf29, rf7                        # s20 106 load src | s20 106 mul
+    and rf33, rf38, rf1 ; add rf7, rf7, rf33                        # s20 106 load src | s20 106 add
+    shl rf14, rf33, 4 ; add rf7, rf7, rf14                          # s20 106 mul | s20 106 v
+    shr rf17, rf5, rf17 ; add rf7, rf7, rf23                        # s20 106 load src | s20 107 rshr
+    asr rf7, rf7, 11 ; smul24 rf14, rf29, rf14                      # s20 107 rshr | s20 106 mul
+    max rf6, rf7, 0 ; add rf7, rf14, rf6                            # s20 107 clip | s20 106 add
+    min rf6, rf6, rf1 ; add rf7, rf7, rf57                          # s20 107 clip | s20 106 v
+    and rf17, rf17, rf1 ; add rf7, rf7, rf23                        # s20 106 load src | s20 107 rshr
+    asr rf7, rf7, 11 ; sub.pushc -, rf37, rf8                       # s20 107 rshr | whether there is a trip more
+    max rf7, rf7, 0 ; mov rf0, rf8                                  # s20 107 clip | next trip
+    min rf7, rf7, rf1                                               # s20 107 clip
+    vpack rf6, rf6, rf7                                             # s20 107 store dst
+    shl rf17, rf17, 4                                               # s20 106 mul
+    shr rf17, rf5, -8 ; smul24 rf5, rf29, rf17                      # s20 106 load src | s20 106 mul
+    shl rf13, rf17, 4 ; add rf5, rf5, rf13                          # s20 106 mul | s20 106 add
+    add rf5, rf5, rf39 ; smul24 rf13, rf29, rf13                    # s20 106 v | s20 106 mul
+    add rf5, rf5, rf23 ; add rf13, rf13, rf40                       # s20 107 rshr | s20 106 add
+    asr rf5, rf5, 11 ; add rf13, rf13, rf19                         # s20 107 rshr | s20 106 v
+    max rf5, rf5, 0 ; add rf13, rf13, rf23                          # s20 107 clip | s20 107 rshr
+    min rf5, rf5, rf1                                               # s20 107 clip
     asr rf13, rf13, 11                                              # s20 107 rshr
     max rf13, rf13, 0                                               # s20 107 clip
     min rf13, rf13, rf1                                             # s20 107 clip
-    vpack rf3, rf3, rf13                                            # s20 107 store dst
-    shl rf35, rf35, 4                                               # s20 106 mul
-    shr rf35, rf22, -8 ; smul24 rf22, rf8, rf35                     # s20 106 load src | s20 106 mul
-    shl rf35, rf35, 4 ; add rf22, rf22, rf42                        # s20 106 mul | s20 106 add
-    shl rf22, rf18, 4 ; add rf18, rf22, rf29                        # s20 106 v
-    add rf8, rf18, rf33 ; smul24 rf18, rf8, rf35                    # s20 107 rshr | s20 106 mul
-    asr rf8, rf8, 11 ; add rf18, rf18, rf26                         # s20 107 rshr | s20 106 add
-    max rf8, rf8, 0 ; add rf18, rf18, rf39                          # s20 107 clip | s20 106 v
-    min rf8, rf8, rf1 ; add rf18, rf18, rf33                        # s20 107 clip | s20 107 rshr
-    asr rf7, rf18, 11 ; add rf18, rf7, rf22                         # s20 107 rshr
-    max rf7, rf7, 0 ; sub.pushc -, rf18, rf0                        # s20 107 clip | s20 107 store dst
-    min rf7, rf7, rf1 ; sub.pushc -, rf18, rf4                      # s20 107 clip | whether there is a trip more
-    vpack rf4, rf8, rf7 ; mov rf0, rf4                              # s20 107 store dst | next trip
+    vpack rf5, rf5, rf13                                            # s20 107 store dst
     bu.anyna loop, r:unif                                           # next trip
     tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf3, rf4                                           # s20 107 store dst
-    nop ; add.ifnb tmua, rf41, rf10                                 # s20 107 store dst
+    v8pack tmud, rf6, rf5                                           # s20 107 store dst
+    nop ; add.ifnb tmua, rf4, rf10                                  # s20 107 store dst
     thrsw
     thrsw
     nop

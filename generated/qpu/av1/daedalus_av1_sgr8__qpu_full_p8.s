@@ -9,11 +9,11 @@
 #   half the pixels 0, half 255
 # assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
 #   half the pixels 0, half 255
-# input hash e97cc01a7f37f099
+# input hash 26cd293526dd6882
 #
 # A thread has 16 elements. A trip of its loop does one item; what it loads for the next trip counts
 # with it.
-# 1449 instructions a trip, 1449 an item; 875 at least for all it does.
+# 1432 instructions a trip, 1432 an item; 875 at least for all it does.
 # 58 of the 64 registers that 2 threads a QPU leave each.
 # Lookups a trip: 330 load 332 words, 108 store 108.
 # Record: dst_off, src_off, set and w0 and w1, set and w0 and w1.
@@ -81,14 +81,14 @@
 .uniform 0x00000034
 .uniform 0x00000056
 .uniform 0x00000028
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000000f0
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000002f8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x000000f4
 .uniform 0x000002fc
 .uniform 0x00000000  # address of src
@@ -110,14 +110,14 @@
 .uniform 0x000001e0
 .uniform 0x000003e8
 .uniform 0x000001e4
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000003ec
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000208
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000230
 .uniform 0x00000258
 .uniform 0x00000280
@@ -290,34 +290,34 @@
 .uniform 0x00000718
 .uniform 0x000008f8
 .uniform 0x0000071c
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000008fc
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000790
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x00000970
 .uniform 0x00000794
 .uniform 0x00000034
 .uniform 0x00000056
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x00000028
 .uniform 0xfffffffd  # u8
 .uniform 0xfffffffd  # u8
 .uniform 0x00000808
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x000009e8
 .uniform 0x0000080c
 .uniform 0x000009ec
 .uniform 0x00000880
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000008a8
-.uniform 0xfffffffd  # u8
-.uniform 0xfffffffd  # u8
 .uniform 0x000008d0
 .uniform 0x000006a0
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x000006c8
+.uniform 0xfffffffd  # u8
+.uniform 0xfffffffd  # u8
 .uniform 0x000006f0
 .uniform 0x000001c7
 .uniform 0x00000884
@@ -557,1319 +557,1302 @@ loop:
     nop ; thrsw ; ldtmu.rf36                                        # s1 86 row0
     sub.ifb tmuau, rf25, -4 ; smul24 rf37, rf36, rf36               # s1 86 row4 | s1 88 values0 | uniform 0xfffffffd (u8)
     nop ; sub.ifb tmuau, rf25, -5                                   # s1 86 row4 | uniform 0xfffffffd (u8)
-    nop ; mov.ifb tmua, rf33 ; thrsw                                # s2 76 scale
-    nop ; ldtmu.rf25                                                # s1 86 row1
+    nop ; mov tmua, rf33 ; thrsw ; ldtmu.rf25                       # s2 76 scale | s1 86 row1
     add rf36, rf36, rf25 ; smul24 rf39, rf25, rf25 ; ldtmu.rf38     # s1 48 add | s1 88 values1 | s1 86 row2
-    add rf36, rf36, rf38 ; smul24 rf41, rf38, rf38 ; thrsw ; ldtmu.rf40 # s1 48 add | s1 88 values2 | s1 86 row3
-    add rf36, rf36, rf40 ; smul24 rf42, rf40, rf40 ; ldunifrf.rf43  # s1 48 add | s1 88 values3 | s1 87 store sums0 | uniform 0x00000028
-    add rf25, rf37, rf39 ; add rf37, rf25, rf38 ; ldunifrf.rf38     # s1 48 add | s1 88 store squares0 | uniform 0x00000208
-    add rf39, rf25, rf41 ; add rf41, rf39, rf41 ; thrsw ; ldtmu.rf25 # s1 48 add | s1 86 row4
-    add rf40, rf37, rf40 ; smul24 rf37, rf25, rf25 ; ldunifrf.rf44  # s1 48 add | s1 88 v | s1 88 store squares0 | uniform 0x0000020c
-    add rf39, rf39, rf42 ; add rf41, rf41, rf42 ; ldunifrf.rf42     # s1 48 add | s1 86 row0 | uniform value:src
-    add rf40, rf40, rf25 ; add rf45, rf41, rf37 ; thrsw ; ldtmu.rf41 # s1 48 add | s1 86 row4
-    shr rf46, rf34, 8 ; smul24 rf34, rf41, rf41                     # s1 85 stage | s1 88 v
-    nop ; umul24 rf35, rf46, rf35 ; ldunifrf.rf47                   # s1 85 stage | uniform 0x00000034
-    nop ; umul24 rf48, rf46, 5                                      # s1 85 stage
+    add rf36, rf36, rf38 ; smul24 rf40, rf38, rf38 ; ldunifrf.rf41  # s1 48 add | s1 88 values2 | s1 87 store sums0 | uniform 0x00000028
+    add rf37, rf37, rf39 ; add rf38, rf25, rf38 ; thrsw ; ldtmu.rf25 # s1 48 add | s1 86 row3
+    add rf36, rf36, rf25 ; smul24 rf42, rf25, rf25 ; ldunifrf.rf43  # s1 48 add | s1 88 values3 | s1 88 store squares0 | uniform 0x00000208
+    add rf37, rf37, rf40 ; add rf39, rf39, rf40 ; ldunifrf.rf40     # s1 48 add | s1 88 store squares0 | uniform 0x0000020c
+    add rf38, rf38, rf25 ; add rf37, rf37, rf42 ; thrsw ; ldtmu.rf25 # s1 48 add | s1 86 row4
+    add rf42, rf39, rf42 ; smul24 rf39, rf25, rf25 ; ldunifrf.rf44  # s1 48 add | s1 88 v | s1 86 row0 | uniform value:src
+    add rf38, rf38, rf25 ; add rf42, rf42, rf39 ; ldunifrf.rf45     # s1 48 add | s1 85 stage | uniform 0x00000034
+    nop ; umul24 rf46, rf0, rf45 ; thrsw ; ldtmu.rf45               # s1 85 stage | s1 86 row4
+    shr rf47, rf34, 8 ; smul24 rf34, rf45, rf45                     # s1 85 stage | s1 88 v
+    shr rf46, rf46, 8 ; umul24 rf35, rf47, rf35                     # s1 85 stage
+    nop ; umul24 rf48, rf47, 5                                      # s1 85 stage
     shr rf35, rf35, 8 ; sub rf48, rf0, rf48                         # s1 85 stage
     nop ; umul24 rf35, rf35, 3                                      # s1 85 stage
-    shl rf46, rf48, 3 ; sub rf35, rf46, rf35                        # s1 87 store sums0 | s1 85 stage
-    shl rf48, rf48, 1 ; umul24 rf43, rf35, rf43                     # s1 86 row0 | s1 87 store sums0
-    add rf43, rf43, rf46 ; smul24 rf46, rf35, rf7 ; ldtmu.rf35      # s1 87 store sums0 | s1 86 row0 | s2 76 scale
-    tmuwt - ; add rf22, rf22, rf43 ; ldunifrf.rf43                  # the last trip's stores | s1 87 store sums0 | s1 85 stage | uniform 0x00000056
-    add tmud, rf36, rf25 ; add rf25, rf42, rf48 ; ldunifrf.rf36     # s1 87 store sums0 | s1 86 row0 | uniform 0x00000028
-    mov.ifa tmua, rf22 ; add rf25, rf25, rf46                       # s1 87 store sums0 | s1 86 row0
-    add tmud, rf40, rf41 ; add rf25, rf25, -3                       # s1 87 store sums0 | s2 86 row0
+    shl rf47, rf48, 3 ; sub rf35, rf47, rf35                        # s1 87 store sums0 | s1 85 stage
+    shl rf48, rf48, 1 ; umul24 rf41, rf35, rf41                     # s1 86 row0 | s1 87 store sums0
+    add rf41, rf41, rf47 ; smul24 rf47, rf35, rf7 ; ldtmu.rf35      # s1 87 store sums0 | s1 86 row0 | s2 76 scale
+    tmuwt - ; add rf22, rf22, rf41 ; ldunifrf.rf41                  # the last trip's stores | s1 87 store sums0 | s1 85 stage | uniform 0x00000056
+    add tmud, rf36, rf25 ; add rf25, rf44, rf48 ; ldunifrf.rf36     # s1 87 store sums0 | s1 86 row0 | uniform 0x00000028
+    mov.ifa tmua, rf22 ; add rf25, rf25, rf47                       # s1 87 store sums0 | s1 86 row0
+    add tmud, rf38, rf45 ; add rf25, rf25, -3                       # s1 87 store sums0 | s2 86 row0
     sub.ifa tmua, rf22, -4 ; add rf25, rf25, rf27                   # s1 87 store sums0 | s2 86 row0
-    add tmud, rf39, rf37 ; sub.pushc -, 0, rf35                     # s1 88 store squares0 | s2 86 row0
-    add.ifb tmua, rf22, rf38 ; umul24 rf38, rf0, rf47               # s1 88 store squares0 | s1 85 stage
-    shr rf34, rf38, 8 ; add tmud, rf45, rf34                        # s1 85 stage | s1 88 store squares0
-    add.ifb tmua, rf22, rf44 ; sub.pushc -, 0, rf35                 # s1 88 store squares0 | s2 87 store sums0
+    add tmud, rf37, rf39 ; sub.pushc -, 0, rf35                     # s1 88 store squares0 | s2 86 row0
+    add.ifb tmua, rf22, rf43 ; umul24 rf41, rf46, rf41              # s1 88 store squares0 | s1 85 stage
+    add tmud, rf42, rf34 ; umul24 rf34, rf46, 5                     # s1 88 store squares0 | s1 85 stage
+    add.ifb tmua, rf22, rf40 ; sub.pushc -, 0, rf35                 # s1 88 store squares0 | s2 87 store sums0
     sub.andc -, rf0, 15 ; mov.ifb tmuau, rf25                       # s2 87 store sums0 | s2 86 row0 | uniform 0xfffffffd (u8)
-    sub.ifb tmuau, rf25, -1 ; umul24 rf43, rf34, rf43               # s2 86 row1 | s1 85 stage | uniform 0xfffffffd (u8)
-    nop ; umul24 rf22, rf1, rf3 ; thrsw ; ldunifrf.rf35             # s2 87 store sums0 | uniform 0x00000078
+    sub.ifb tmuau, rf25, -1 ; sub rf34, rf0, rf34                   # s2 86 row1 | s1 85 stage | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf22                                     # s2 87 store sums0 | uniform 0x00000078
     nop ; sub.ifb tmuau, rf25, -2                                   # s2 86 row2 | uniform 0xfffffffd (u8)
     nop ; sub.ifb tmuau, rf25, -3                                   # s2 86 row3 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf44                                        # s2 86 row0
-    sub.ifb tmuau, rf25, -4 ; smul24 rf38, rf44, rf44               # s2 86 row4 | s2 88 values0 | uniform 0xfffffffd (u8)
-    tmuwt - ; ldtmu.rf45                                            # s2 86 row1
-    add rf44, rf44, rf45 ; smul24 rf37, rf45, rf45 ; thrsw ; ldtmu.rf47 # s2 48 add | s2 88 values1 | s2 86 row2
-    sub.ifb tmuau, rf25, -5 ; smul24 rf25, rf47, rf47               # s2 86 row4 | s2 88 values2 | uniform 0xfffffffd (u8)
-    mov.ifb tmua, rf33 ; add rf44, rf44, rf47                       # s3 76 scale | s2 48 add
-    add rf45, rf38, rf37 ; add rf47, rf45, rf47 ; thrsw ; ldtmu.rf38 # s2 48 add | s2 86 row3
-    add rf44, rf44, rf38 ; smul24 rf39, rf38, rf38 ; ldunifrf.rf40  # s2 48 add | s2 88 values3 | s2 88 store squares0 | uniform 0x00000280
-    add rf25, rf45, rf25 ; add rf37, rf37, rf25 ; ldunifrf.rf45     # s2 48 add | s2 87 store sums0 | uniform 0x0000007c
-    add rf47, rf47, rf38 ; add rf38, rf25, rf39 ; thrsw ; ldtmu.rf25 # s2 48 add | s2 86 row4
-    add rf39, rf37, rf39 ; smul24 rf37, rf25, rf25 ; ldunifrf.rf41  # s2 48 add | s2 88 v | s2 88 store squares0 | uniform 0x00000284
-    add rf47, rf47, rf25 ; umul24 rf46, rf34, 5                     # s2 48 add | s1 85 stage
-    add rf46, rf39, rf37 ; sub rf42, rf0, rf46 ; thrsw ; ldtmu.rf39 # s2 48 add | s1 85 stage | s2 86 row4
-    shr rf48, rf43, 8 ; smul24 rf43, rf39, rf39                     # s1 85 stage | s2 88 v
-    nop ; umul24 rf48, rf48, 3                                      # s1 85 stage
-    sub rf34, rf34, rf48 ; smul24 rf48, rf7, 3                      # s1 85 stage | s3 86 row0
-    shl rf49, rf42, 3 ; umul24 rf36, rf34, rf36                     # s1 87 store sums0
-    add rf34, rf36, rf49 ; smul24 rf36, rf34, rf7 ; ldunifrf.rf49   # s1 87 store sums0 | s1 86 row0 | uniform value:src
-    shl rf34, rf42, 1 ; add rf26, rf26, rf34                        # s1 86 row0 | s1 87 store sums0
-    add tmud, rf44, rf25 ; add rf34, rf49, rf34 ; ldtmu.rf25        # s2 87 store sums0 | s1 86 row0 | s3 76 scale
-    add.ifa tmua, rf26, rf35 ; add rf34, rf34, rf36                 # s2 87 store sums0 | s1 86 row0
-    add tmud, rf38, rf37 ; add rf34, rf34, rf48 ; ldunifrf.rf37     # s2 88 store squares0 | s3 86 row0 | s1 85 stage | uniform 0x00000034
-    add.ifa tmua, rf26, rf40 ; add rf34, rf34, -3                   # s2 88 store squares0 | s3 86 row0
-    add tmud, rf47, rf39 ; add rf34, rf34, rf27 ; ldunifrf.rf39     # s2 87 store sums0 | s3 86 row0 | s1 85 stage | uniform 0x00000056
-    add.ifa tmua, rf26, rf45 ; sub.pushc -, 0, rf25                 # s2 87 store sums0 | s3 86 row0
-    add tmud, rf46, rf43 ; umul24 rf37, rf0, rf37 ; ldunifrf.rf43   # s2 88 store squares0 | s1 85 stage | s1 87 store sums0 | uniform 0x00000028
-    add.ifb tmua, rf26, rf41 ; sub.pushc -, 0, rf25                 # s2 88 store squares0 | s3 87 store sums0
-    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf34                       # s3 87 store sums0 | s3 86 row0 | uniform 0xfffffffd (u8)
-    sub.ifb tmuau, rf34, -1 ; add rf22, rf4, rf22                   # s3 86 row1 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf25                                     # s3 87 store sums0 | uniform 0x000000f0
-    nop ; sub.ifb tmuau, rf34, -2                                   # s3 86 row2 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf34, -3                                   # s3 86 row3 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf26                                        # s3 86 row0
-    sub.ifb tmuau, rf34, -4 ; smul24 rf41, rf26, rf26               # s3 86 row4 | s3 88 values0 | uniform 0xfffffffd (u8)
-    tmuwt - ; ldtmu.rf46                                            # s3 86 row1
-    add rf26, rf26, rf46 ; smul24 rf47, rf46, rf46 ; thrsw ; ldtmu.rf45 # s3 48 add | s3 88 values1 | s3 86 row2
-    sub.ifb tmuau, rf34, -5 ; smul24 rf34, rf45, rf45               # s3 86 row4 | s3 88 values2 | uniform 0xfffffffd (u8)
-    mov.ifb tmua, rf33 ; add rf26, rf26, rf45                       # s4 76 scale | s3 48 add
-    add rf45, rf41, rf47 ; add rf46, rf46, rf45 ; thrsw ; ldtmu.rf41 # s3 48 add | s3 86 row3
-    add rf26, rf26, rf41 ; smul24 rf40, rf41, rf41 ; ldunifrf.rf38  # s3 48 add | s3 88 values3 | s3 88 store squares0 | uniform 0x000002f8
-    add rf34, rf45, rf34 ; add rf45, rf47, rf34 ; ldunifrf.rf47     # s3 48 add | s3 87 store sums0 | uniform 0x000000f4
-    add rf46, rf46, rf41 ; add rf41, rf34, rf40 ; thrsw ; ldtmu.rf34 # s3 48 add | s3 86 row4
-    add rf45, rf45, rf40 ; smul24 rf40, rf34, rf34 ; ldunifrf.rf48  # s3 48 add | s3 88 v | s3 88 store squares0 | uniform 0x000002fc
-    add rf45, rf46, rf34 ; add rf46, rf45, rf40 ; ldunifrf.rf35     # s3 48 add | s1 86 row0 | uniform value:src
-    nop ; thrsw ; ldtmu.rf36                                        # s3 86 row4
-    shr rf44, rf37, 8 ; smul24 rf37, rf36, rf36                     # s1 85 stage | s3 88 v
-    nop ; umul24 rf39, rf44, rf39 ; ldunifrf.rf49                   # s1 85 stage | uniform 0x00000034
-    nop ; umul24 rf42, rf44, 5                                      # s1 85 stage
-    shr rf39, rf39, 8 ; sub rf42, rf0, rf42                         # s1 85 stage
-    nop ; umul24 rf39, rf39, 3                                      # s1 85 stage
-    sub rf39, rf44, rf39 ; smul24 rf44, rf7, 6                      # s1 85 stage | s4 86 row0
-    shl rf50, rf42, 3 ; umul24 rf43, rf39, rf43                     # s1 87 store sums0
-    add rf43, rf43, rf50 ; smul24 rf50, rf39, rf7 ; ldtmu.rf39      # s1 87 store sums0 | s1 86 row0 | s4 76 scale
-    shl rf42, rf42, 1 ; add rf28, rf28, rf43                        # s1 86 row0 | s1 87 store sums0
-    add tmud, rf26, rf34 ; add rf26, rf35, rf42 ; ldunifrf.rf34     # s3 87 store sums0 | s1 86 row0 | s1 85 stage | uniform 0x00000056
-    add.ifa tmua, rf28, rf25 ; add rf25, rf26, rf50                 # s3 87 store sums0 | s1 86 row0
-    add tmud, rf41, rf40 ; add rf25, rf25, rf44 ; ldunifrf.rf40     # s3 88 store squares0 | s4 86 row0 | s1 87 store sums0 | uniform 0x00000028
-    add.ifa tmua, rf28, rf38 ; add rf25, rf25, -3                   # s3 88 store squares0 | s4 86 row0
-    add tmud, rf45, rf36 ; add rf25, rf25, rf27 ; ldunifrf.rf36     # s3 87 store sums0 | s4 86 row0 | s4 87 store sums0 | uniform 0x00000168
-    add.ifa tmua, rf28, rf47 ; sub.pushc -, 0, rf39                 # s3 87 store sums0 | s4 86 row0
-    add tmud, rf46, rf37 ; umul24 rf37, rf0, rf49 ; ldunifrf.rf46   # s3 88 store squares0 | s1 85 stage | s4 88 store squares0 | uniform 0x00000370
-    add.ifb tmua, rf28, rf48 ; sub.pushc -, 0, rf39                 # s3 88 store squares0 | s4 87 store sums0
-    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf25                       # s4 87 store sums0 | s4 86 row0 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf25, -1                                   # s4 86 row1 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf35                                        # s2 86 row0
+    sub.ifb tmuau, rf25, -4 ; smul24 rf40, rf35, rf35               # s2 86 row4 | s2 88 values0 | uniform 0xfffffffd (u8)
+    tmuwt - ; ldtmu.rf42                                            # s2 86 row1
+    add rf35, rf35, rf42 ; smul24 rf37, rf42, rf42 ; thrsw ; ldtmu.rf43 # s2 48 add | s2 88 values1 | s2 86 row2
+    sub.ifb tmuau, rf25, -5 ; smul24 rf25, rf43, rf43               # s2 86 row4 | s2 88 values2 | uniform 0xfffffffd (u8)
+    mov tmua, rf33 ; add rf35, rf35, rf43 ; ldunifrf.rf39           # s3 76 scale | s2 48 add | s2 88 store squares0 | uniform 0x00000280
+    add rf42, rf40, rf37 ; add rf43, rf42, rf43 ; thrsw ; ldtmu.rf40 # s2 48 add | s2 86 row3
+    add rf35, rf35, rf40 ; smul24 rf38, rf40, rf40 ; ldunifrf.rf45  # s2 48 add | s2 88 values3 | s2 87 store sums0 | uniform 0x0000007c
+    add rf25, rf42, rf25 ; add rf37, rf37, rf25 ; ldunifrf.rf42     # s2 48 add | s2 88 store squares0 | uniform 0x00000284
+    add rf43, rf43, rf40 ; add rf40, rf25, rf38 ; thrsw ; ldtmu.rf25 # s2 48 add | s2 86 row4
+    add rf38, rf37, rf38 ; smul24 rf37, rf25, rf25 ; ldunifrf.rf47  # s2 48 add | s2 88 v | s1 86 row0 | uniform value:src
+    add rf38, rf43, rf25 ; add rf43, rf38, rf37 ; ldunifrf.rf44     # s2 48 add | s1 85 stage | uniform 0x00000034
+    nop ; umul24 rf48, rf0, rf44 ; thrsw ; ldtmu.rf44               # s1 85 stage | s2 86 row4
+    shr rf49, rf41, 8 ; smul24 rf41, rf44, rf44                     # s1 85 stage | s2 88 v
+    nop ; umul24 rf49, rf49, 3                                      # s1 85 stage
+    sub rf46, rf46, rf49 ; smul24 rf49, rf7, 3                      # s1 85 stage | s3 86 row0
+    shl rf50, rf34, 3 ; umul24 rf36, rf46, rf36                     # s1 87 store sums0
+    add rf46, rf36, rf50 ; smul24 rf50, rf46, rf7 ; ldtmu.rf36      # s1 87 store sums0 | s1 86 row0 | s3 76 scale
+    shl rf34, rf34, 1 ; add rf26, rf26, rf46                        # s1 86 row0 | s1 87 store sums0
+    add tmud, rf35, rf25 ; add rf25, rf47, rf34 ; ldunifrf.rf34     # s2 87 store sums0 | s1 86 row0 | s1 85 stage | uniform 0x00000056
+    add.ifa tmua, rf26, rf22 ; add rf22, rf25, rf50                 # s2 87 store sums0 | s1 86 row0
+    add tmud, rf40, rf37 ; add rf22, rf22, rf49 ; ldunifrf.rf37     # s2 88 store squares0 | s3 86 row0 | s1 87 store sums0 | uniform 0x00000028
+    add.ifa tmua, rf26, rf39 ; add rf22, rf22, -3                   # s2 88 store squares0 | s3 86 row0
+    add tmud, rf38, rf44 ; add rf22, rf22, rf27 ; ldunifrf.rf38     # s2 87 store sums0 | s3 86 row0 | s3 87 store sums0 | uniform 0x000000f0
+    add.ifa tmua, rf26, rf45 ; sub.pushc -, 0, rf36                 # s2 87 store sums0 | s3 86 row0
+    shr rf41, rf48, 8 ; add tmud, rf43, rf41                        # s1 85 stage | s2 88 store squares0
+    add.ifb tmua, rf26, rf42 ; sub.pushc -, 0, rf36                 # s2 88 store squares0 | s3 87 store sums0
+    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf22                       # s3 87 store sums0 | s3 86 row0 | uniform 0xfffffffd (u8)
+    sub.ifb tmuau, rf22, -1 ; umul24 rf34, rf41, rf34               # s3 86 row1 | s1 85 stage | uniform 0xfffffffd (u8)
+    nop ; umul24 rf26, rf1, rf3 ; thrsw ; ldunifrf.rf36             # s3 88 store squares0 | uniform 0x000002f8
+    sub.ifb tmuau, rf22, -2 ; add rf26, rf4, rf26                   # s3 86 row2 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf22, -3                                   # s3 86 row3 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf42                                        # s3 86 row0
+    sub.ifb tmuau, rf22, -4 ; smul24 rf43, rf42, rf42               # s3 86 row4 | s3 88 values0 | uniform 0xfffffffd (u8)
+    tmuwt - ; ldtmu.rf48                                            # s3 86 row1
+    add rf42, rf42, rf48 ; smul24 rf44, rf48, rf48 ; thrsw ; ldtmu.rf45 # s3 48 add | s3 88 values1 | s3 86 row2
+    sub.ifb tmuau, rf22, -5 ; smul24 rf22, rf45, rf45               # s3 86 row4 | s3 88 values2 | uniform 0xfffffffd (u8)
+    mov tmua, rf33 ; add rf42, rf42, rf45 ; ldunifrf.rf39           # s4 76 scale | s3 48 add | s3 87 store sums0 | uniform 0x000000f4
+    add rf45, rf43, rf44 ; add rf48, rf48, rf45 ; thrsw ; ldtmu.rf43 # s3 48 add | s3 86 row3
+    add rf42, rf42, rf43 ; smul24 rf40, rf43, rf43 ; ldunifrf.rf49  # s3 48 add | s3 88 values3 | s3 88 store squares0 | uniform 0x000002fc
+    add rf22, rf45, rf22 ; add rf44, rf44, rf22 ; ldunifrf.rf45     # s3 48 add | s1 86 row0 | uniform value:src
+    add rf48, rf48, rf43 ; add rf43, rf22, rf40 ; thrsw ; ldtmu.rf22 # s3 48 add | s3 86 row4
+    add rf44, rf44, rf40 ; smul24 rf40, rf22, rf22 ; ldunifrf.rf25  # s3 48 add | s3 88 v | s1 85 stage | uniform 0x00000034
+    add rf48, rf48, rf22 ; umul24 rf50, rf41, 5                     # s3 48 add | s1 85 stage
+    add rf50, rf44, rf40 ; sub rf35, rf0, rf50 ; thrsw ; ldtmu.rf44 # s3 48 add | s1 85 stage | s3 86 row4
+    shr rf47, rf34, 8 ; smul24 rf34, rf44, rf44                     # s1 85 stage | s3 88 v
+    nop ; umul24 rf47, rf47, 3                                      # s1 85 stage
+    sub rf41, rf41, rf47 ; smul24 rf47, rf7, 6                      # s1 85 stage | s4 86 row0
+    shl rf46, rf35, 3 ; umul24 rf37, rf41, rf37                     # s1 87 store sums0
+    add rf41, rf37, rf46 ; smul24 rf46, rf41, rf7 ; ldtmu.rf37      # s1 87 store sums0 | s1 86 row0 | s4 76 scale
+    shl rf35, rf35, 1 ; add rf28, rf28, rf41                        # s1 86 row0 | s1 87 store sums0
+    add tmud, rf42, rf22 ; add rf22, rf45, rf35 ; ldunifrf.rf35     # s3 87 store sums0 | s1 86 row0 | s1 85 stage | uniform 0x00000056
+    add.ifa tmua, rf28, rf38 ; add rf22, rf22, rf46                 # s3 87 store sums0 | s1 86 row0
+    add tmud, rf43, rf40 ; add rf22, rf22, rf47 ; ldunifrf.rf40     # s3 88 store squares0 | s4 86 row0 | s1 87 store sums0 | uniform 0x00000028
+    add.ifa tmua, rf28, rf36 ; add rf22, rf22, -3                   # s3 88 store squares0 | s4 86 row0
+    add tmud, rf48, rf44 ; add rf22, rf22, rf27 ; ldunifrf.rf44     # s3 87 store sums0 | s4 86 row0 | s4 87 store sums0 | uniform 0x00000168
+    add.ifa tmua, rf28, rf39 ; sub.pushc -, 0, rf37                 # s3 87 store sums0 | s4 86 row0
+    add tmud, rf50, rf34 ; umul24 rf25, rf0, rf25 ; ldunifrf.rf34   # s3 88 store squares0 | s1 85 stage | s4 88 store squares0 | uniform 0x00000370
+    add.ifb tmua, rf28, rf49 ; sub.pushc -, 0, rf37                 # s3 88 store squares0 | s4 87 store sums0
+    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf22                       # s4 87 store sums0 | s4 86 row0 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf22, -1                                   # s4 86 row1 | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldunifrf.rf28                                     # s4 87 store sums0 | uniform 0x0000016c
-    nop ; sub.ifb tmuau, rf25, -2                                   # s4 86 row2 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf25, -3                                   # s4 86 row3 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf39                                        # s4 86 row0
-    sub.ifb tmuau, rf25, -4 ; smul24 rf48, rf39, rf39               # s4 86 row4 | s4 88 values0 | uniform 0xfffffffd (u8)
-    tmuwt - ; ldtmu.rf49                                            # s4 86 row1
-    add rf39, rf39, rf49 ; smul24 rf45, rf49, rf49 ; thrsw ; ldtmu.rf47 # s4 48 add | s4 88 values1 | s4 86 row2
-    sub.ifb tmuau, rf25, -5 ; smul24 rf25, rf47, rf47               # s4 86 row4 | s4 88 values2 | uniform 0xfffffffd (u8)
-    mov.ifb tmua, rf33 ; add rf39, rf39, rf47                       # s5 76 scale | s4 48 add
-    add rf48, rf48, rf45 ; add rf49, rf49, rf47 ; thrsw ; ldtmu.rf47 # s4 48 add | s4 86 row3
-    add rf39, rf39, rf47 ; smul24 rf38, rf47, rf47 ; ldunifrf.rf41  # s4 48 add | s4 88 values3 | s4 88 store squares0 | uniform 0x00000374
-    add rf25, rf48, rf25 ; add rf45, rf45, rf25 ; ldunifrf.rf48     # s4 48 add | s1 86 row0 | uniform value:src
-    add rf49, rf49, rf47 ; add rf47, rf25, rf38 ; thrsw ; ldtmu.rf25 # s4 48 add | s4 86 row4
-    add rf45, rf45, rf38 ; smul24 rf38, rf25, rf25 ; ldunifrf.rf44  # s4 48 add | s4 88 v | s1 85 stage | uniform 0x00000034
-    add rf45, rf49, rf25 ; add rf49, rf45, rf38 ; ldunifrf.rf26     # s4 48 add | s5 87 store sums0 | uniform 0x000001e0
-    nop ; umul24 rf50, rf0, rf44 ; thrsw ; ldtmu.rf44               # s1 85 stage | s4 86 row4
-    shr rf35, rf37, 8 ; smul24 rf37, rf44, rf44                     # s1 85 stage | s4 88 v
-    shr rf50, rf50, 8 ; umul24 rf34, rf35, rf34                     # s1 85 stage
-    nop ; umul24 rf42, rf35, 5                                      # s1 85 stage
-    shr rf34, rf34, 8 ; sub rf42, rf0, rf42                         # s1 85 stage
-    nop ; umul24 rf34, rf34, 3                                      # s1 85 stage
-    sub rf34, rf35, rf34 ; smul24 rf35, rf7, 9                      # s1 85 stage | s5 86 row0
-    shl rf40, rf42, 3 ; umul24 rf34, rf34, rf40                     # s1 87 store sums0
-    shl rf40, rf42, 1 ; add rf34, rf34, rf40                        # s1 86 row0 | s1 87 store sums0
-    add rf30, rf30, rf34 ; add tmud, rf39, rf25 ; ldtmu.rf25        # s1 87 store sums0 | s4 87 store sums0 | s5 76 scale
-    add.ifa tmua, rf30, rf36 ; add rf36, rf48, rf40                 # s4 87 store sums0 | s1 86 row0
-    add tmud, rf47, rf38 ; add rf35, rf36, rf35 ; ldunifrf.rf36     # s4 88 store squares0 | s5 86 row0 | s5 88 store squares0 | uniform 0x000003e8
-    add.ifa tmua, rf30, rf46 ; add rf35, rf35, -3                   # s4 88 store squares0 | s5 86 row0
-    add tmud, rf45, rf44 ; add rf35, rf35, rf27 ; ldunifrf.rf44     # s4 87 store sums0 | s5 86 row0 | s5 87 store sums0 | uniform 0x000001e4
-    add.ifa tmua, rf30, rf28 ; sub.pushc -, 0, rf25                 # s4 87 store sums0 | s5 86 row0
-    add tmud, rf49, rf37 ; umul24 rf37, rf50, 5                     # s4 88 store squares0 | s1 85 stage
-    add.ifb tmua, rf30, rf41 ; sub.pushc -, 0, rf25                 # s4 88 store squares0 | s5 87 store sums0
-    sub.andc -, rf0, 5 ; mov.ifb tmuau, rf35                        # s5 87 store sums0 | s5 86 row0 | uniform 0xfffffffd (u8)
-    sub.ifb tmuau, rf35, -1 ; sub rf37, rf0, rf37                   # s5 86 row1 | s1 85 stage | uniform 0xfffffffd (u8)
-    nop ; umul24 rf25, rf1, rf3 ; thrsw ; ldunifrf.rf30             # s5 88 store squares0 | uniform 0x000003ec
-    sub.ifb tmuau, rf35, -2 ; add rf25, rf4, rf25                   # s5 86 row2 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf35, -3                                   # s5 86 row3 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf41                                        # s5 86 row0
-    sub.ifb tmuau, rf35, -4 ; smul24 rf49, rf41, rf41               # s5 86 row4 | s5 88 values0 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf22, -2                                   # s4 86 row2 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf22, -3                                   # s4 86 row3 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf37                                        # s4 86 row0
+    sub.ifb tmuau, rf22, -4 ; smul24 rf49, rf37, rf37               # s4 86 row4 | s4 88 values0 | uniform 0xfffffffd (u8)
+    tmuwt - ; ldtmu.rf50                                            # s4 86 row1
+    add rf37, rf37, rf50 ; smul24 rf48, rf50, rf50 ; thrsw ; ldtmu.rf39 # s4 48 add | s4 88 values1 | s4 86 row2
+    sub.ifb tmuau, rf22, -5 ; smul24 rf22, rf39, rf39               # s4 86 row4 | s4 88 values2 | uniform 0xfffffffd (u8)
+    mov tmua, rf33 ; add rf37, rf37, rf39 ; ldunifrf.rf36           # s5 76 scale | s4 48 add | s4 88 store squares0 | uniform 0x00000374
+    add rf49, rf49, rf48 ; add rf50, rf50, rf39 ; thrsw ; ldtmu.rf39 # s4 48 add | s4 86 row3
+    add rf37, rf37, rf39 ; smul24 rf43, rf39, rf39 ; ldunifrf.rf47  # s4 48 add | s4 88 values3 | s1 86 row0 | uniform value:src
+    add rf22, rf49, rf22 ; add rf48, rf48, rf22 ; ldunifrf.rf49     # s4 48 add | s1 85 stage | uniform 0x00000034
+    add rf50, rf50, rf39 ; add rf39, rf22, rf43 ; thrsw ; ldtmu.rf22 # s4 48 add | s4 86 row4
+    add rf48, rf48, rf43 ; smul24 rf43, rf22, rf22 ; ldunifrf.rf38  # s4 48 add | s4 88 v | s5 87 store sums0 | uniform 0x000001e0
+    add rf48, rf50, rf22 ; add rf50, rf48, rf43 ; ldunifrf.rf46     # s4 48 add | s5 88 store squares0 | uniform 0x000003e8
+    nop ; umul24 rf42, rf0, rf49 ; thrsw ; ldtmu.rf49               # s1 85 stage | s4 86 row4
+    shr rf45, rf25, 8 ; smul24 rf25, rf49, rf49                     # s1 85 stage | s4 88 v
+    shr rf42, rf42, 8 ; umul24 rf35, rf45, rf35                     # s1 85 stage
+    nop ; umul24 rf41, rf45, 5                                      # s1 85 stage
+    shr rf35, rf35, 8 ; sub rf41, rf0, rf41                         # s1 85 stage
+    nop ; umul24 rf35, rf35, 3                                      # s1 85 stage
+    sub rf35, rf45, rf35 ; smul24 rf45, rf7, 9                      # s1 85 stage | s5 86 row0
+    shl rf40, rf41, 3 ; umul24 rf35, rf35, rf40                     # s1 87 store sums0
+    shl rf40, rf41, 1 ; add rf35, rf35, rf40                        # s1 86 row0 | s1 87 store sums0
+    add rf30, rf30, rf35 ; add tmud, rf37, rf22 ; ldtmu.rf22        # s1 87 store sums0 | s4 87 store sums0 | s5 76 scale
+    add.ifa tmua, rf30, rf44 ; add rf40, rf47, rf40                 # s4 87 store sums0 | s1 86 row0
+    add tmud, rf39, rf43 ; add rf39, rf40, rf45 ; ldunifrf.rf40     # s4 88 store squares0 | s5 86 row0 | s5 87 store sums0 | uniform 0x000001e4
+    add.ifa tmua, rf30, rf34 ; add rf34, rf39, -3                   # s4 88 store squares0 | s5 86 row0
+    add tmud, rf48, rf49 ; add rf34, rf34, rf27 ; ldunifrf.rf48     # s4 87 store sums0 | s5 86 row0 | s5 88 store squares0 | uniform 0x000003ec
+    add.ifa tmua, rf30, rf28 ; sub.pushc -, 0, rf22                 # s4 87 store sums0 | s5 86 row0
+    add tmud, rf50, rf25 ; umul24 rf25, rf42, 5                     # s4 88 store squares0 | s1 85 stage
+    add.ifb tmua, rf30, rf36 ; sub.pushc -, 0, rf22                 # s4 88 store squares0 | s5 87 store sums0
+    sub.andc -, rf0, 5 ; mov.ifb tmuau, rf34                        # s5 87 store sums0 | s5 86 row0 | uniform 0xfffffffd (u8)
+    sub.ifb tmuau, rf34, -1 ; sub rf25, rf0, rf25                   # s5 86 row1 | s1 85 stage | uniform 0xfffffffd (u8)
+    nop ; umul24 rf22, rf1, rf3 ; thrsw ; ldunifrf.rf30             # s1 88 store squares0 | uniform 0x00000208
+    sub.ifb tmuau, rf34, -2 ; add rf22, rf4, rf22                   # s5 86 row2 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf34, -3                                   # s5 86 row3 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf36                                        # s5 86 row0
+    sub.ifb tmuau, rf34, -4 ; smul24 rf42, rf36, rf36               # s5 86 row4 | s5 88 values0 | uniform 0xfffffffd (u8)
     tmuwt - ; ldtmu.rf50                                            # s5 86 row1
-    add rf41, rf41, rf50 ; smul24 rf45, rf50, rf50 ; thrsw ; ldtmu.rf28 # s5 48 add | s5 88 values1 | s5 86 row2
-    sub.ifb tmuau, rf35, -5 ; smul24 rf35, rf28, rf28               # s5 86 row4 | s5 88 values2 | uniform 0xfffffffd (u8)
-    mov.ifb tmua, rf33 ; add rf41, rf41, rf28                       # s6 76 scale | s5 48 add
-    add rf49, rf49, rf45 ; add rf50, rf50, rf28 ; thrsw ; ldtmu.rf28 # s5 48 add | s5 86 row3
-    add rf41, rf41, rf28 ; smul24 rf46, rf28, rf28 ; ldunifrf.rf38  # s5 48 add | s5 88 values3 | s1 88 store squares0 | uniform 0x00000208
-    add rf35, rf49, rf35 ; add rf45, rf45, rf35 ; ldunifrf.rf49     # s5 48 add | s6 91 values1 | uniform 0x00000230
-    add rf50, rf50, rf28 ; add rf35, rf35, rf46 ; thrsw ; ldtmu.rf28 # s5 48 add | s5 86 row4
-    add rf46, rf45, rf46 ; smul24 rf45, rf28, rf28 ; ldunifrf.rf47  # s5 48 add | s5 88 v | s6 91 values2 | uniform 0x00000258
-    add rf46, rf50, rf28 ; add rf50, rf46, rf45 ; ldunifrf.rf40     # s5 48 add | s2 88 store squares0 | uniform 0x00000280
-    nop ; thrsw ; ldtmu.rf48                                        # s5 86 row4
-    shl rf34, rf37, 3 ; smul24 rf37, rf48, rf48                     # s1 87 store sums0 | s5 88 v
-    nop ; add rf32, rf32, rf34 ; ldunifrf.rf34                      # s5 87 store sums0 | s6 91 v | uniform 0x000002a8
-    nop ; add tmud, rf41, rf28 ; ldtmu.rf28                         # s5 87 store sums0 | s6 76 scale
-    add.ifa tmua, rf32, rf26 ; sub.pushc -, 0, rf28                 # s5 87 store sums0 | s6 91 values0
-    nop ; add tmud, rf35, rf45 ; ldunifrf.rf35                      # s5 88 store squares0 | s6 93 mul | uniform 0x00000019
-    nop ; add.ifb tmua, rf32, rf36                                  # s5 88 store squares0
-    nop ; add tmud, rf46, rf48 ; ldunifrf.rf46                      # s5 87 store sums0 | s1 87 store sums0 | uniform 0x00000028
-    and rf44, rf0, 3 ; add.ifb tmua, rf32, rf44                     # s8 96 stage | s5 87 store sums0
-    nop ; add tmud, rf50, rf37 ; ldunifrf.rf37                      # s5 88 store squares0 | s6 91 values0 | uniform 0x00000050
-    add.ifb tmua, rf32, rf30 ; sub.pushc -, 0, rf28                 # s5 88 store squares0 | s6 94 store a0
+    add rf36, rf36, rf50 ; smul24 rf49, rf50, rf50 ; thrsw ; ldtmu.rf28 # s5 48 add | s5 88 values1 | s5 86 row2
+    sub.ifb tmuau, rf34, -5 ; smul24 rf34, rf28, rf28               # s5 86 row4 | s5 88 values2 | uniform 0xfffffffd (u8)
+    mov tmua, rf33 ; add rf36, rf36, rf28 ; ldunifrf.rf39           # s6 76 scale | s5 48 add | s6 91 values1 | uniform 0x00000230
+    add rf42, rf42, rf49 ; add rf50, rf50, rf28 ; thrsw ; ldtmu.rf28 # s5 48 add | s5 86 row3
+    add rf36, rf36, rf28 ; smul24 rf43, rf28, rf28 ; ldunifrf.rf45  # s5 48 add | s5 88 values3 | s6 91 values2 | uniform 0x00000258
+    add rf34, rf42, rf34 ; add rf42, rf49, rf34 ; ldunifrf.rf49     # s5 48 add | s2 88 store squares0 | uniform 0x00000280
+    add rf50, rf50, rf28 ; add rf34, rf34, rf43 ; thrsw ; ldtmu.rf28 # s5 48 add | s5 86 row4
+    add rf43, rf42, rf43 ; smul24 rf42, rf28, rf28 ; ldunifrf.rf44  # s5 48 add | s5 88 v | s6 91 v | uniform 0x000002a8
+    add rf43, rf50, rf28 ; add rf50, rf43, rf42 ; ldunifrf.rf47     # s5 48 add | s6 93 mul | uniform 0x00000019
+    nop ; thrsw ; ldtmu.rf35                                        # s5 86 row4
+    shl rf37, rf25, 3 ; smul24 rf25, rf35, rf35                     # s1 87 store sums0 | s5 88 v
+    nop ; add rf32, rf32, rf37 ; ldunifrf.rf37                      # s5 87 store sums0 | s1 87 store sums0 | uniform 0x00000028
+    nop ; add tmud, rf36, rf28 ; ldtmu.rf28                         # s5 87 store sums0 | s6 76 scale
+    add.ifa tmua, rf32, rf38 ; sub.pushc -, 0, rf28                 # s5 87 store sums0 | s6 91 values0
+    nop ; add tmud, rf34, rf42 ; ldunifrf.rf34                      # s5 88 store squares0 | s6 91 values0 | uniform 0x00000050
+    nop ; add.ifb tmua, rf32, rf46                                  # s5 88 store squares0
+    nop ; add tmud, rf43, rf35 ; ldunifrf.rf35                      # s5 87 store sums0 | s2 87 store sums0 | uniform 0x00000078
+    nop ; add.ifb tmua, rf32, rf40                                  # s5 87 store sums0
+    nop ; add tmud, rf50, rf25 ; ldunifrf.rf25                      # s5 88 store squares0 | s6 91 v | uniform 0x000000a0
+    add.ifb tmua, rf32, rf48 ; sub.pushc -, 0, rf28                 # s5 88 store squares0 | s6 94 store a0
     tmuwt - ; sub.andc -, rf0, 15                                   # s6 91 values0 | s6 94 store a0
-    shl rf38, rf44, 1 ; add.ifb tmua, rf8, rf38                     # s8 98 load src | s6 91 values0
-    add.ifb tmua, rf8, rf49 ; smul24 rf38, rf38, rf7 ; thrsw        # s6 91 values1 | s8 98 load src
-    nop ; add.ifb tmua, rf8, rf47                                   # s6 91 values2
-    nop ; add.ifb tmua, rf8, rf40                                   # s6 91 values3
-    nop ; thrsw ; ldtmu.rf40                                        # s6 91 values0
-    nop ; ldtmu.rf47                                                # s6 91 values1
-    add rf34, rf40, rf47 ; add.ifb tmua, rf8, rf34                  # s6 48 add | s6 91 v
-    nop ; thrsw ; ldtmu.rf40                                        # s6 91 values2
-    add rf34, rf34, rf40 ; mov.ifb tmua, rf8                        # s6 48 add | s6 91 values0
-    nop ; add.ifb tmua, rf8, rf46                                   # s6 91 values1
-    nop ; thrsw ; ldtmu.rf46                                        # s6 91 values3
-    add rf34, rf34, rf46 ; add.ifb tmua, rf8, rf37                  # s6 48 add | s6 91 values2
-    nop ; ldunifrf.rf37                                             # s2 87 store sums0 | uniform 0x00000078
-    nop ; thrsw ; ldtmu.rf46                                        # s6 91 v
-    add rf34, rf34, rf46 ; add.ifb tmua, rf8, rf37                  # s6 48 square | s6 91 values3
-    nop ; smul24 rf34, rf34, rf35 ; ldunifrf.rf35                   # s6 93 mul | s6 91 v | uniform 0x000000a0
-    nop ; thrsw ; ldtmu.rf37                                        # s6 91 values0
-    nop ; ldtmu.rf46                                                # s6 91 values1
-    add rf35, rf37, rf46 ; add.ifb tmua, rf8, rf35                  # s6 48 add | s6 91 v
-    nop ; thrsw ; ldtmu.rf37                                        # s6 91 values2
-    nop ; add rf35, rf35, rf37 ; ldunifrf.rf37                      # s6 48 add | s6 95 mul | uniform 0x000000a4
-    nop ; ldunifrf.rf46                                             # s1 88 store squares0 | uniform 0x0000020c
-    nop ; thrsw ; ldtmu.rf40                                        # s6 91 values3
-    nop ; add rf35, rf35, rf40 ; ldunifrf.rf40                      # s6 48 add | s6 91 values1 | uniform 0x00000234
-    nop ; ldunifrf.rf47                                             # s6 91 values2 | uniform 0x0000025c
-    nop ; ldtmu.rf49                                                # s6 91 v
-    nop ; add rf35, rf35, rf49 ; ldunifrf.rf49                      # s6 48 total | s2 88 store squares0 | uniform 0x00000284
-    nop ; smul24 rf30, rf35, rf35 ; ldunifrf.rf32                   # s6 93 mul | s6 91 v | uniform 0x000002ac
-    nop ; sub rf30, rf34, rf30 ; ldunifrf.rf34                      # s6 93 sub | s6 93 mul | uniform 0x00000019
-    nop ; umul24 rf30, rf30, rf28 ; ldunifrf.rf50                   # s6 93 mul | s6 91 values1 | uniform 0x0000002c
-    nop ; add rf30, rf30, rf9 ; ldunifrf.rf48                       # s6 93 rshr | s6 91 values2 | uniform 0x00000054
-    asr rf30, rf30, -12                                             # s6 93 rshr
-    max rf30, rf30, 0                                               # s6 93 a2
-    umin rf30, rf30, rf6 ; ldunifrf.rf36                            # s6 93 a2 | s2 87 store sums0 | uniform 0x0000007c
-    shl rf30, rf30, 2                                               # s6 93 a2
-    nop ; add.ifb tmua, rf10, rf30 ; thrsw                          # s6 93 a2
-    nop ; add.ifb tmua, rf8, rf46                                   # s6 91 values0
-    nop ; add.ifb tmua, rf8, rf40                                   # s6 91 values1
-    nop ; thrsw ; ldtmu.rf40                                        # s6 93 a2
-    sub rf47, rf11, rf40 ; add.ifb tmua, rf8, rf47                  # s6 95 sub | s6 91 values2
-    add.ifb tmua, rf8, rf49 ; smul24 rf35, rf47, rf35               # s6 91 values3 | s6 95 mul
-    nop ; smul24 rf35, rf35, rf37 ; thrsw ; ldtmu.rf37              # s6 95 mul | s6 91 values0
-    nop ; add rf35, rf35, rf12 ; ldtmu.rf47                         # s6 95 rshr | s6 91 values1
-    add rf32, rf37, rf47 ; add.ifb tmua, rf8, rf32                  # s6 48 add | s6 91 v
-    nop ; thrsw ; ldtmu.rf37                                        # s6 91 values2
-    add rf32, rf32, rf37 ; sub.ifb tmua, rf8, -4                    # s6 48 add | s6 91 values0
-    nop ; add.ifb tmua, rf8, rf50                                   # s6 91 values1
-    nop ; thrsw ; ldtmu.rf50                                        # s6 91 values3
-    add rf32, rf32, rf50 ; add.ifb tmua, rf8, rf48                  # s6 48 add | s6 91 values2
-    nop ; add.ifb tmua, rf8, rf36                                   # s6 91 values3
-    nop ; thrsw ; ldtmu.rf36                                        # s6 91 v
-    nop ; add rf32, rf32, rf36 ; ldunifrf.rf36                      # s6 48 square | s6 95 mul | uniform 0x000000a4
-    add.ifb tmua, rf8, rf36 ; smul24 rf32, rf32, rf34               # s6 91 v | s6 93 mul
+    and rf30, rf0, 3 ; add.ifb tmua, rf8, rf30                      # s8 96 stage | s6 91 values0
+    nop ; add.ifb tmua, rf8, rf39 ; thrsw                           # s6 91 values1
+    shl rf45, rf30, 1 ; add.ifb tmua, rf8, rf45                     # s8 98 load src | s6 91 values2
+    add.ifb tmua, rf8, rf49 ; smul24 rf45, rf45, rf7                # s6 91 values3 | s8 98 load src
+    nop ; thrsw ; ldtmu.rf49                                        # s6 91 values0
+    nop ; ldtmu.rf39                                                # s6 91 values1
+    add rf39, rf49, rf39 ; add.ifb tmua, rf8, rf44                  # s6 48 add | s6 91 v
+    nop ; thrsw ; ldtmu.rf44                                        # s6 91 values2
+    add rf39, rf39, rf44 ; mov.ifb tmua, rf8                        # s6 48 add | s6 91 values0
+    nop ; add.ifb tmua, rf8, rf37                                   # s6 91 values1
+    nop ; thrsw ; ldtmu.rf37                                        # s6 91 values3
+    add rf34, rf39, rf37 ; add.ifb tmua, rf8, rf34                  # s6 48 add | s6 91 values2
+    nop ; add.ifb tmua, rf8, rf35                                   # s6 91 values3
+    nop ; thrsw ; ldtmu.rf35                                        # s6 91 v
+    add rf25, rf34, rf35 ; add.ifb tmua, rf8, rf25                  # s6 48 square | s6 91 v
+    nop ; smul24 rf25, rf25, rf47 ; ldunifrf.rf47                   # s6 93 mul | s6 95 mul | uniform 0x000000a4
     nop ; thrsw ; ldtmu.rf34                                        # s6 91 values0
-    nop ; ldtmu.rf48                                                # s6 91 values1
-    nop ; add rf34, rf34, rf48 ; ldunifrf.rf48                      # s6 48 add | s1 85 stage | uniform 0x00000034
-    nop ; umul24 rf50, rf0, rf48 ; thrsw ; ldtmu.rf48               # s1 85 stage | s6 91 values2
-    shr rf48, rf50, 8 ; add rf34, rf34, rf48                        # s1 85 stage | s6 48 add
-    nop ; umul24 rf50, rf48, 5                                      # s1 85 stage
-    nop ; sub rf37, rf0, rf50 ; thrsw ; ldtmu.rf50                  # s1 85 stage | s6 91 values3
-    nop ; add rf34, rf34, rf50 ; ldunifrf.rf50                      # s6 48 add | s1 85 stage | uniform 0x00000056
-    nop ; umul24 rf50, rf48, rf50 ; ldunifrf.rf47                   # s1 85 stage | s1 87 store sums0 | uniform 0x00000028
-    nop ; ldtmu.rf49                                                # s6 91 v
-    shr rf49, rf50, 8 ; add rf34, rf34, rf49                        # s1 85 stage | s6 48 total
-    shl rf50, rf37, 3 ; smul24 rf37, rf34, rf34                     # s1 87 store sums0 | s6 93 mul
-    sub rf32, rf32, rf37 ; umul24 rf37, rf49, 3                     # s6 93 sub | s1 85 stage
-    sub rf32, rf48, rf37 ; umul24 rf28, rf32, rf28 ; ldunifrf.rf37  # s1 85 stage | s6 93 mul | s6 94 store a0 | uniform 0x00000410
-    add rf28, rf28, rf9 ; umul24 rf32, rf32, rf47 ; ldunifrf.rf47   # s6 93 rshr | s1 87 store sums0 | s6 95 store b0 | uniform 0x000004d8
-    asr rf28, rf28, -12 ; add rf32, rf32, rf50                      # s6 93 rshr | s1 87 store sums0
-    max rf28, rf28, 0 ; add rf32, rf22, rf32                        # s6 93 a2 | s1 87 store sums0
-    umin rf28, rf28, rf6 ; mov tmud, rf40 ; ldunifrf.rf40           # s6 93 a2 | s6 94 store a0 | uniform 0x00000414
-    shl rf28, rf28, 2 ; add.ifa tmua, rf32, rf37                    # s6 93 a2 | s6 94 store a0
-    nop ; add.ifb tmua, rf10, rf28 ; thrsw                          # s6 93 a2
-    and rf48, rf48, 1 ; mov.ifb tmua, rf33                          # s7 89 stage | s7 76 scale
-    nop ; ldunifrf.rf28                                             # s6 95 store b0 | uniform 0x000004dc
-    nop ; thrsw ; ldtmu.rf37                                        # s6 93 a2
-    nop ; sub rf49, rf11, rf37 ; ldunifrf.rf46                      # s6 95 sub | s6 91 values0 | uniform 0x00000050
-    nop ; smul24 rf34, rf49, rf34 ; ldunifrf.rf49                   # s6 95 mul | s3 88 store squares0 | uniform 0x000002f8
-    asr tmud, rf35, 12 ; smul24 rf34, rf34, rf36                    # s6 95 store b0 | s6 95 mul
-    add rf34, rf34, rf12 ; umul24 rf48, rf48, rf46 ; ldtmu.rf46     # s6 95 rshr | s7 91 values0 | s7 76 scale
-    add.ifa tmua, rf32, rf47 ; sub.pushc -, 0, rf46                 # s6 95 store b0 | s7 91 values0
-    mov tmud, rf37 ; add rf37, rf48, rf50 ; ldunifrf.rf48           # s6 94 store a0 | s7 91 values0 | s7 91 values1 | uniform 0x00000320
-    add.ifb tmua, rf32, rf40 ; add rf22, rf22, rf37                 # s6 94 store a0 | s7 91 values0
-    asr tmud, rf34, 12                                              # s6 95 store b0
-    add.ifb tmua, rf32, rf28 ; sub.pushc -, 0, rf46                 # s6 95 store b0 | s7 94 store a0
-    sub.andc -, rf0, 10 ; add.ifb tmua, rf22, rf49                  # s7 94 store a0 | s7 91 values0
-    nop ; add.ifb tmua, rf22, rf48 ; thrsw                          # s7 91 values1
-    nop ; ldunifrf.rf48                                             # s7 91 values2 | uniform 0x00000348
-    nop ; add.ifb tmua, rf22, rf48                                  # s7 91 values2
-    nop ; thrsw ; ldtmu.rf48                                        # s7 91 values0
-    nop ; ldtmu.rf49                                                # s7 91 values1
-    nop ; add rf48, rf48, rf49 ; ldunifrf.rf49                      # s7 48 add | s4 88 store squares0 | uniform 0x00000370
-    nop ; ldtmu.rf28                                                # s7 91 values2
-    add rf28, rf48, rf28 ; add.ifb tmua, rf22, rf49 ; thrsw         # s7 48 add | s7 91 values3
-    nop ; ldunifrf.rf48                                             # s7 91 v | uniform 0x00000398
-    nop ; add.ifb tmua, rf22, rf48                                  # s7 91 v
-    nop ; thrsw ; ldtmu.rf48                                        # s7 91 values3
-    nop ; add rf28, rf28, rf48 ; ldunifrf.rf48                      # s7 48 add | s6 93 mul | uniform 0x00000019
-    nop ; ldunifrf.rf49                                             # s3 87 store sums0 | uniform 0x000000f0
-    nop ; ldtmu.rf32                                                # s7 91 v
-    add rf28, rf28, rf32 ; add.ifb tmua, rf22, rf49                 # s7 48 square | s7 91 values0
-    nop ; smul24 rf28, rf28, rf48 ; ldunifrf.rf48                   # s7 93 mul | s7 91 values1 | uniform 0x00000118
-    nop ; add.ifb tmua, rf22, rf48 ; thrsw                          # s7 91 values1
-    nop ; ldunifrf.rf48                                             # s7 91 values2 | uniform 0x00000140
-    nop ; add.ifb tmua, rf22, rf48                                  # s7 91 values2
-    nop ; thrsw ; ldtmu.rf48                                        # s7 91 values0
-    nop ; ldtmu.rf32                                                # s7 91 values1
-    nop ; add rf32, rf48, rf32 ; ldunifrf.rf48                      # s7 48 add | s4 87 store sums0 | uniform 0x00000168
-    nop ; ldtmu.rf49                                                # s7 91 values2
-    add rf32, rf32, rf49 ; add.ifb tmua, rf22, rf48 ; thrsw         # s7 48 add | s7 91 values3
-    nop ; ldunifrf.rf48                                             # s7 91 v | uniform 0x00000190
-    nop ; add.ifb tmua, rf22, rf48                                  # s7 91 v
-    nop ; thrsw ; ldtmu.rf48                                        # s7 91 values3
-    nop ; add rf32, rf32, rf48 ; ldunifrf.rf48                      # s7 48 add | s6 95 mul | uniform 0x000000a4
-    nop ; ldunifrf.rf49                                             # s3 88 store squares0 | uniform 0x000002fc
+    nop ; ldtmu.rf35                                                # s6 91 values1
+    nop ; add rf34, rf34, rf35 ; ldunifrf.rf35                      # s6 48 add | s1 88 store squares0 | uniform 0x0000020c
+    nop ; thrsw ; ldtmu.rf37                                        # s6 91 values2
+    nop ; add rf34, rf34, rf37 ; ldunifrf.rf37                      # s6 48 add | s6 91 values1 | uniform 0x00000234
+    nop ; ldunifrf.rf39                                             # s6 91 values2 | uniform 0x0000025c
+    nop ; thrsw ; ldtmu.rf44                                        # s6 91 values3
+    nop ; add rf34, rf34, rf44 ; ldunifrf.rf44                      # s6 48 add | s2 88 store squares0 | uniform 0x00000284
+    nop ; ldunifrf.rf49                                             # s6 91 v | uniform 0x000002ac
+    nop ; ldtmu.rf32                                                # s6 91 v
+    nop ; add rf32, rf34, rf32 ; ldunifrf.rf34                      # s6 48 total | s6 93 mul | uniform 0x00000019
+    nop ; smul24 rf48, rf32, rf32 ; ldunifrf.rf50                   # s6 93 mul | s6 91 values1 | uniform 0x0000002c
+    nop ; sub rf25, rf25, rf48 ; ldunifrf.rf48                      # s6 93 sub | s6 91 values2 | uniform 0x00000054
+    nop ; umul24 rf25, rf25, rf28 ; ldunifrf.rf40                   # s6 93 mul | s2 87 store sums0 | uniform 0x0000007c
+    nop ; add rf25, rf25, rf9 ; ldunifrf.rf43                       # s6 93 rshr | s6 95 mul | uniform 0x000000a4
+    asr rf25, rf25, -12                                             # s6 93 rshr
+    max rf25, rf25, 0                                               # s6 93 a2
+    umin rf25, rf25, rf6 ; ldunifrf.rf46                            # s6 93 a2 | s1 85 stage | uniform 0x00000034
+    shl rf25, rf25, 2 ; umul24 rf46, rf0, rf46                      # s6 93 a2 | s1 85 stage
+    nop ; add.ifb tmua, rf10, rf25 ; thrsw                          # s6 93 a2
+    shr rf35, rf46, 8 ; add.ifb tmua, rf8, rf35                     # s1 85 stage | s6 91 values0
+    add.ifb tmua, rf8, rf37 ; umul24 rf37, rf35, 5                  # s6 91 values1 | s1 85 stage
+    nop ; sub rf46, rf0, rf37 ; thrsw ; ldtmu.rf37                  # s1 85 stage | s6 93 a2
+    sub rf39, rf11, rf37 ; add.ifb tmua, rf8, rf39                  # s6 95 sub | s6 91 values2
+    add.ifb tmua, rf8, rf44 ; smul24 rf32, rf39, rf32               # s6 91 values3 | s6 95 mul
+    nop ; smul24 rf32, rf32, rf47 ; thrsw ; ldtmu.rf47              # s6 95 mul | s6 91 values0
+    nop ; add rf32, rf32, rf12 ; ldtmu.rf39                         # s6 95 rshr | s6 91 values1
+    add rf39, rf47, rf39 ; add.ifb tmua, rf8, rf49                  # s6 48 add | s6 91 v
+    nop ; thrsw ; ldtmu.rf47                                        # s6 91 values2
+    add rf39, rf39, rf47 ; sub.ifb tmua, rf8, -4                    # s6 48 add | s6 91 values0
+    shl rf46, rf46, 3 ; add.ifb tmua, rf8, rf50                     # s1 87 store sums0 | s6 91 values1
+    nop ; thrsw ; ldtmu.rf50                                        # s6 91 values3
+    add rf39, rf39, rf50 ; add.ifb tmua, rf8, rf48                  # s6 48 add | s6 91 values2
+    and rf40, rf35, 1 ; add.ifb tmua, rf8, rf40                     # s7 89 stage | s6 91 values3
+    nop ; thrsw ; ldtmu.rf48                                        # s6 91 v
+    add rf39, rf39, rf48 ; add.ifb tmua, rf8, rf43                  # s6 48 square | s6 91 v
+    nop ; smul24 rf34, rf39, rf34 ; ldunifrf.rf39                   # s6 93 mul | s1 85 stage | uniform 0x00000056
+    nop ; umul24 rf48, rf35, rf39 ; thrsw ; ldtmu.rf39              # s1 85 stage | s6 91 values0
+    nop ; ldtmu.rf50                                                # s6 91 values1
+    shr rf48, rf48, 8 ; add rf39, rf39, rf50                        # s1 85 stage | s6 48 add
+    nop ; thrsw ; ldtmu.rf50                                        # s6 91 values2
+    add rf39, rf39, rf50 ; umul24 rf48, rf48, 3                     # s6 48 add | s1 85 stage
+    nop ; sub rf35, rf35, rf48 ; ldunifrf.rf48                      # s1 85 stage | s1 87 store sums0 | uniform 0x00000028
+    nop ; umul24 rf48, rf35, rf48 ; thrsw ; ldtmu.rf35              # s1 87 store sums0 | s6 91 values3
+    add rf35, rf39, rf35 ; add rf39, rf48, rf46 ; ldunifrf.rf48     # s6 48 add | s1 87 store sums0 | s6 94 store a0 | uniform 0x00000410
+    nop ; add rf39, rf26, rf39 ; ldunifrf.rf50                      # s1 87 store sums0 | s6 95 store b0 | uniform 0x000004d8
+    nop ; mov tmud, rf37 ; ldtmu.rf37                               # s6 94 store a0 | s6 91 v
+    add rf35, rf35, rf37 ; add.ifa tmua, rf39, rf48                 # s6 48 total | s6 94 store a0
+    asr tmud, rf32, 12 ; smul24 rf32, rf35, rf35                    # s6 95 store b0 | s6 93 mul
+    sub rf32, rf34, rf32 ; add.ifa tmua, rf39, rf50                 # s6 93 sub | s6 95 store b0
+    nop ; umul24 rf28, rf32, rf28 ; ldunifrf.rf32                   # s6 93 mul | s6 94 store a0 | uniform 0x00000414
+    nop ; add rf28, rf28, rf9 ; ldunifrf.rf34                       # s6 93 rshr | s6 95 store b0 | uniform 0x000004dc
+    asr rf28, rf28, -12                                             # s6 93 rshr
+    max rf28, rf28, 0                                               # s6 93 a2
+    umin rf28, rf28, rf6 ; ldunifrf.rf50                            # s6 93 a2 | s6 91 values0 | uniform 0x00000050
+    shl rf28, rf28, 2 ; umul24 rf40, rf40, rf50                     # s6 93 a2 | s7 91 values0
+    add.ifb tmua, rf10, rf28 ; add rf28, rf40, rf46 ; thrsw         # s6 93 a2 | s7 91 values0
+    mov tmua, rf33 ; add rf26, rf26, rf28 ; ldunifrf.rf28           # s7 76 scale | s7 91 values0 | s3 88 store squares0 | uniform 0x000002f8
+    nop ; ldunifrf.rf40                                             # s7 91 values1 | uniform 0x00000320
+    nop ; thrsw ; ldtmu.rf46                                        # s6 93 a2
+    nop ; sub rf50, rf11, rf46 ; ldunifrf.rf37                      # s6 95 sub | s7 91 values2 | uniform 0x00000348
+    nop ; smul24 rf35, rf50, rf35 ; ldunifrf.rf50                   # s6 95 mul | s4 88 store squares0 | uniform 0x00000370
+    mov tmud, rf46 ; smul24 rf35, rf35, rf43 ; ldtmu.rf43           # s6 94 store a0 | s6 95 mul | s7 76 scale
+    add rf32, rf35, rf12 ; add.ifa tmua, rf39, rf32                 # s6 95 rshr | s6 94 store a0
+    asr tmud, rf32, 12                                              # s6 95 store b0
+    add.ifa tmua, rf39, rf34 ; sub.pushc -, 0, rf43                 # s6 95 store b0 | s7 91 values0
+    sub.pushc -, 0, rf43 ; add.ifa tmua, rf26, rf28                 # s7 94 store a0 | s7 91 values0
+    sub.andc -, rf0, 10 ; add.ifb tmua, rf26, rf40                  # s7 94 store a0 | s7 91 values1
+    nop ; add.ifb tmua, rf26, rf37 ; thrsw                          # s7 91 values2
+    nop ; add.ifb tmua, rf26, rf50                                  # s7 91 values3
+    nop ; ldunifrf.rf50                                             # s7 91 v | uniform 0x00000398
+    nop ; thrsw ; ldtmu.rf37                                        # s7 91 values0
+    nop ; ldtmu.rf40                                                # s7 91 values1
+    add rf37, rf37, rf40 ; add.ifb tmua, rf26, rf50                 # s7 48 add | s7 91 v
+    nop ; thrsw ; ldtmu.rf40                                        # s7 91 values2
+    nop ; add rf37, rf37, rf40 ; ldunifrf.rf40                      # s7 48 add | s6 93 mul | uniform 0x00000019
+    nop ; ldunifrf.rf50                                             # s3 87 store sums0 | uniform 0x000000f0
+    nop ; thrsw ; ldtmu.rf28                                        # s7 91 values3
+    add rf28, rf37, rf28 ; add.ifb tmua, rf26, rf50                 # s7 48 add | s7 91 values0
+    nop ; ldunifrf.rf37                                             # s7 91 values1 | uniform 0x00000118
+    nop ; ldtmu.rf50                                                # s7 91 v
+    add rf28, rf28, rf50 ; add.ifb tmua, rf26, rf37 ; thrsw         # s7 48 square | s7 91 values1
+    nop ; smul24 rf28, rf28, rf40 ; ldunifrf.rf40                   # s7 93 mul | s7 91 values2 | uniform 0x00000140
+    nop ; add.ifb tmua, rf26, rf40                                  # s7 91 values2
+    nop ; thrsw ; ldtmu.rf40                                        # s7 91 values0
+    nop ; ldtmu.rf37                                                # s7 91 values1
+    nop ; add rf37, rf40, rf37 ; ldunifrf.rf40                      # s7 48 add | s4 87 store sums0 | uniform 0x00000168
+    nop ; ldtmu.rf50                                                # s7 91 values2
+    add rf37, rf37, rf50 ; add.ifb tmua, rf26, rf40 ; thrsw         # s7 48 add | s7 91 values3
+    nop ; ldunifrf.rf40                                             # s7 91 v | uniform 0x00000190
+    nop ; add.ifb tmua, rf26, rf40                                  # s7 91 v
+    nop ; thrsw ; ldtmu.rf40                                        # s7 91 values3
+    nop ; add rf37, rf37, rf40 ; ldunifrf.rf40                      # s7 48 add | s6 95 mul | uniform 0x000000a4
+    nop ; ldunifrf.rf50                                             # s3 88 store squares0 | uniform 0x000002fc
     nop ; ldtmu.rf34                                                # s7 91 v
-    nop ; add rf32, rf32, rf34 ; ldunifrf.rf34                      # s7 48 total | s7 91 values1 | uniform 0x00000324
-    nop ; smul24 rf37, rf32, rf32 ; ldunifrf.rf40                   # s7 93 mul | s7 91 values2 | uniform 0x0000034c
-    nop ; sub rf28, rf28, rf37 ; ldunifrf.rf37                      # s7 93 sub | s4 88 store squares0 | uniform 0x00000374
-    nop ; umul24 rf28, rf28, rf46 ; ldunifrf.rf50                   # s7 93 mul | s7 91 v | uniform 0x0000039c
-    nop ; add rf28, rf28, rf9 ; ldunifrf.rf47                       # s7 93 rshr | s6 93 mul | uniform 0x00000019
+    nop ; add rf34, rf37, rf34 ; ldunifrf.rf37                      # s7 48 total | s7 91 values1 | uniform 0x00000324
+    nop ; smul24 rf39, rf34, rf34 ; ldunifrf.rf32                   # s7 93 mul | s7 91 values2 | uniform 0x0000034c
+    nop ; sub rf28, rf28, rf39 ; ldunifrf.rf39                      # s7 93 sub | s4 88 store squares0 | uniform 0x00000374
+    nop ; umul24 rf28, rf28, rf43 ; ldunifrf.rf35                   # s7 93 mul | s7 91 v | uniform 0x0000039c
+    nop ; add rf28, rf28, rf9 ; ldunifrf.rf46                       # s7 93 rshr | s6 93 mul | uniform 0x00000019
     asr rf28, rf28, -12                                             # s7 93 rshr
     max rf28, rf28, 0                                               # s7 93 a2
-    umin rf28, rf28, rf6 ; ldunifrf.rf35                            # s7 93 a2 | s3 87 store sums0 | uniform 0x000000f4
+    umin rf28, rf28, rf6 ; ldunifrf.rf48                            # s7 93 a2 | s3 87 store sums0 | uniform 0x000000f4
     shl rf28, rf28, 2                                               # s7 93 a2
     nop ; add.ifb tmua, rf10, rf28 ; thrsw                          # s7 93 a2
-    nop ; add.ifb tmua, rf22, rf49                                  # s7 91 values0
-    nop ; add.ifb tmua, rf22, rf34                                  # s7 91 values1
-    nop ; thrsw ; ldtmu.rf34                                        # s7 93 a2
-    sub rf40, rf11, rf34 ; add.ifb tmua, rf22, rf40                 # s7 95 sub | s7 91 values2
-    add.ifb tmua, rf22, rf37 ; smul24 rf32, rf40, rf32              # s7 91 values3 | s7 95 mul
-    nop ; smul24 rf32, rf32, rf48 ; thrsw ; ldtmu.rf48              # s7 95 mul | s7 91 values0
-    nop ; add rf32, rf32, rf12 ; ldtmu.rf37                         # s7 95 rshr | s7 91 values1
-    add rf37, rf48, rf37 ; add.ifb tmua, rf22, rf50                 # s7 48 add | s7 91 v
-    nop ; thrsw ; ldtmu.rf48                                        # s7 91 values2
-    add rf35, rf37, rf48 ; add.ifb tmua, rf22, rf35                 # s7 48 add | s7 91 values0
-    nop ; ldunifrf.rf37                                             # s7 91 values1 | uniform 0x0000011c
+    nop ; add.ifb tmua, rf26, rf50                                  # s7 91 values0
+    nop ; add.ifb tmua, rf26, rf37                                  # s7 91 values1
+    nop ; thrsw ; ldtmu.rf37                                        # s7 93 a2
+    sub rf32, rf11, rf37 ; add.ifb tmua, rf26, rf32                 # s7 95 sub | s7 91 values2
+    add.ifb tmua, rf26, rf39 ; smul24 rf32, rf32, rf34              # s7 91 values3 | s7 95 mul
+    nop ; smul24 rf32, rf32, rf40 ; thrsw ; ldtmu.rf40              # s7 95 mul | s7 91 values0
+    nop ; add rf32, rf32, rf12 ; ldtmu.rf34                         # s7 95 rshr | s7 91 values1
+    add rf34, rf40, rf34 ; add.ifb tmua, rf26, rf35                 # s7 48 add | s7 91 v
+    nop ; thrsw ; ldtmu.rf35                                        # s7 91 values2
+    add rf34, rf34, rf35 ; add.ifb tmua, rf26, rf48                 # s7 48 add | s7 91 values0
+    nop ; ldunifrf.rf35                                             # s7 91 values1 | uniform 0x0000011c
     nop ; thrsw ; ldtmu.rf48                                        # s7 91 values3
-    add rf35, rf35, rf48 ; add.ifb tmua, rf22, rf37                 # s7 48 add | s7 91 values1
-    nop ; ldunifrf.rf37                                             # s7 91 values2 | uniform 0x00000144
+    add rf34, rf34, rf48 ; add.ifb tmua, rf26, rf35                 # s7 48 add | s7 91 values1
+    nop ; ldunifrf.rf35                                             # s7 91 values2 | uniform 0x00000144
     nop ; thrsw ; ldtmu.rf48                                        # s7 91 v
-    add rf35, rf35, rf48 ; add.ifb tmua, rf22, rf37                 # s7 48 square | s7 91 values2
-    nop ; smul24 rf35, rf35, rf47 ; ldunifrf.rf47                   # s7 93 mul | s4 87 store sums0 | uniform 0x0000016c
-    nop ; thrsw ; ldtmu.rf37                                        # s7 91 values0
+    add rf34, rf34, rf48 ; add.ifb tmua, rf26, rf35                 # s7 48 square | s7 91 values2
+    nop ; smul24 rf34, rf34, rf46 ; ldunifrf.rf46                   # s7 93 mul | s4 87 store sums0 | uniform 0x0000016c
+    nop ; thrsw ; ldtmu.rf35                                        # s7 91 values0
     nop ; ldtmu.rf48                                                # s7 91 values1
-    add rf37, rf37, rf48 ; add.ifb tmua, rf22, rf47                 # s7 48 add | s7 91 values3
-    nop ; thrsw ; ldtmu.rf47                                        # s7 91 values2
-    nop ; add rf37, rf37, rf47 ; ldunifrf.rf47                      # s7 48 add | s7 91 v | uniform 0x00000194
-    nop ; add.ifb tmua, rf22, rf47                                  # s7 91 v
-    nop ; thrsw ; ldtmu.rf22                                        # s7 91 values3
-    nop ; add rf22, rf37, rf22 ; ldunifrf.rf37                      # s7 48 add | s6 95 mul | uniform 0x000000a4
-    nop ; ldunifrf.rf47                                             # s1 85 stage | uniform 0x00000034
-    nop ; umul24 rf48, rf0, rf47 ; ldtmu.rf47                       # s1 85 stage | s7 91 v
-    shr rf47, rf48, 8 ; add rf22, rf22, rf47                        # s1 85 stage | s7 48 total
-    and rf50, rf47, 1 ; smul24 rf48, rf22, rf22                     # s7 89 stage | s7 93 mul
-    sub rf35, rf35, rf48 ; umul24 rf47, rf47, 5                     # s7 93 sub | s1 85 stage
-    sub rf46, rf0, rf47 ; umul24 rf35, rf35, rf46 ; ldunifrf.rf47   # s1 85 stage | s7 93 mul | s1 87 store sums0 | uniform 0x00000028
-    add rf35, rf35, rf9 ; umul24 rf50, rf50, rf47 ; ldunifrf.rf48   # s7 93 rshr | s7 94 store a0 | uniform 0x00000488
-    asr rf35, rf35, -12 ; umul24 rf44, rf44, rf47                   # s7 93 rshr | s8 54 load a0
-    max rf35, rf35, 0 ; add rf44, rf25, rf44                        # s7 93 a2 | s8 54 load a0
-    umin rf35, rf35, rf6 ; ldunifrf.rf47                            # s7 93 a2 | s7 95 store b0 | uniform 0x00000550
-    shl rf35, rf35, 2                                               # s7 93 a2
-    nop ; add.ifb tmua, rf10, rf35 ; thrsw                          # s7 93 a2
-    shl rf46, rf46, 3 ; mov.ifb tmua, rf33                          # s1 87 store sums0 | s8 76 scale
-    nop ; add rf46, rf50, rf46 ; ldunifrf.rf50                      # s7 94 store a0 | uniform 0x0000048c
-    nop ; add rf46, rf25, rf46 ; thrsw ; ldtmu.rf25                 # s7 94 store a0 | s7 93 a2
-    nop ; sub rf35, rf11, rf25 ; ldunifrf.rf40                      # s7 95 sub | s7 95 store b0 | uniform 0x00000554
-    nop ; smul24 rf22, rf35, rf22 ; ldunifrf.rf35                   # s7 95 mul | s6 94 store a0 | uniform 0x00000410
-    mov tmud, rf34 ; smul24 rf22, rf22, rf37 ; ldtmu.rf34           # s7 94 store a0 | s7 95 mul | s8 76 scale
-    add rf22, rf22, rf12 ; add.ifa tmua, rf46, rf48                 # s7 95 rshr | s7 94 store a0
+    add rf35, rf35, rf48 ; add.ifb tmua, rf26, rf46                 # s7 48 add | s7 91 values3
+    nop ; thrsw ; ldtmu.rf46                                        # s7 91 values2
+    nop ; add rf35, rf35, rf46 ; ldunifrf.rf46                      # s7 48 add | s7 91 v | uniform 0x00000194
+    nop ; add.ifb tmua, rf26, rf46                                  # s7 91 v
+    nop ; thrsw ; ldtmu.rf26                                        # s7 91 values3
+    nop ; add rf26, rf35, rf26 ; ldunifrf.rf35                      # s7 48 add | s6 95 mul | uniform 0x000000a4
+    nop ; ldunifrf.rf46                                             # s1 85 stage | uniform 0x00000034
+    nop ; umul24 rf48, rf0, rf46 ; ldtmu.rf46                       # s1 85 stage | s7 91 v
+    shr rf46, rf48, 8 ; add rf26, rf26, rf46                        # s1 85 stage | s7 48 total
+    and rf40, rf46, 1 ; smul24 rf48, rf26, rf26                     # s7 89 stage | s7 93 mul
+    sub rf34, rf34, rf48 ; umul24 rf46, rf46, 5                     # s7 93 sub | s1 85 stage
+    sub rf43, rf0, rf46 ; umul24 rf34, rf34, rf43 ; ldunifrf.rf46   # s1 85 stage | s7 93 mul | s1 87 store sums0 | uniform 0x00000028
+    add rf34, rf34, rf9 ; umul24 rf40, rf40, rf46 ; ldunifrf.rf48   # s7 93 rshr | s7 94 store a0 | uniform 0x00000488
+    asr rf30, rf34, -12 ; umul24 rf34, rf30, rf46                   # s7 93 rshr | s8 54 load a0
+    max rf30, rf30, 0 ; add rf34, rf22, rf34                        # s7 93 a2 | s8 54 load a0
+    umin rf30, rf30, rf6 ; ldunifrf.rf46                            # s7 93 a2 | s7 95 store b0 | uniform 0x00000550
+    shl rf30, rf30, 2                                               # s7 93 a2
+    nop ; add.ifb tmua, rf10, rf30 ; thrsw                          # s7 93 a2
+    shl rf43, rf43, 3 ; mov tmua, rf33                              # s1 87 store sums0 | s8 76 scale
+    nop ; add rf40, rf40, rf43 ; ldunifrf.rf43                      # s7 94 store a0 | uniform 0x0000048c
+    nop ; add rf40, rf22, rf40 ; thrsw ; ldtmu.rf22                 # s7 94 store a0 | s7 93 a2
+    nop ; sub rf30, rf11, rf22 ; ldunifrf.rf39                      # s7 95 sub | s7 95 store b0 | uniform 0x00000554
+    nop ; smul24 rf26, rf30, rf26 ; ldunifrf.rf30                   # s7 95 mul | s6 94 store a0 | uniform 0x00000410
+    mov tmud, rf37 ; smul24 rf26, rf26, rf35 ; ldtmu.rf35           # s7 94 store a0 | s7 95 mul | s8 76 scale
+    add rf26, rf26, rf12 ; add.ifa tmua, rf40, rf48                 # s7 95 rshr | s7 94 store a0
     asr tmud, rf32, 12                                              # s7 95 store b0
-    add.ifa tmua, rf46, rf47 ; sub.pushc -, 0, rf34                 # s7 95 store b0 | s8 54 load a0
-    nop ; mov tmud, rf25 ; ldunifrf.rf25                            # s7 94 store a0 | s6 94 store a0 | uniform 0x00000414
-    nop ; add.ifb tmua, rf46, rf50                                  # s7 94 store a0
-    asr tmud, rf22, 12                                              # s7 95 store b0
-    add.ifb tmua, rf46, rf40 ; sub.pushc -, 0, rf34                 # s7 95 store b0 | s8 99 store flt0
-    tmuwt - ; umul24 rf34, rf1, rf3 ; ldunifrf.rf40                 # s8 54 load a0 | uniform 0x00000418
-    add.ifb tmua, rf44, rf35 ; add rf34, rf4, rf34 ; thrsw          # s8 54 load a0
-    and rf25, rf0, 3 ; add.ifb tmua, rf44, rf25                     # s8 96 stage | s8 54 load a0
-    shl rf25, rf25, 6 ; add.ifb tmua, rf44, rf40                    # s8 99 store flt0 | s8 54 load a0
-    nop ; add rf34, rf34, rf25 ; thrsw ; ldtmu.rf25                 # s8 99 store flt0 | s8 54 load a0
-    nop ; smul24 rf25, rf25, 5                                      # s8 54 values0
-    nop ; ldunifrf.rf40                                             # s8 54 load a0 | uniform 0x00000438
+    add.ifa tmua, rf40, rf46 ; sub.pushc -, 0, rf35                 # s7 95 store b0 | s8 54 load a0
+    nop ; mov tmud, rf22 ; ldunifrf.rf22                            # s7 94 store a0 | s6 94 store a0 | uniform 0x00000414
+    nop ; add.ifb tmua, rf40, rf43                                  # s7 94 store a0
+    asr tmud, rf26, 12                                              # s7 95 store b0
+    add.ifb tmua, rf40, rf39 ; sub.pushc -, 0, rf35                 # s7 95 store b0 | s8 99 store flt0
+    tmuwt - ; umul24 rf35, rf1, rf3 ; ldunifrf.rf39                 # s8 54 load a0 | uniform 0x00000418
+    add.ifb tmua, rf34, rf30 ; add rf30, rf4, rf35 ; thrsw          # s8 54 load a0
+    and rf22, rf0, 3 ; add.ifb tmua, rf34, rf22                     # s8 96 stage | s8 54 load a0
+    shl rf22, rf22, 6 ; add.ifb tmua, rf34, rf39                    # s8 99 store flt0 | s8 54 load a0
+    nop ; add rf30, rf30, rf22 ; thrsw ; ldtmu.rf22                 # s8 99 store flt0 | s8 54 load a0
+    nop ; smul24 rf22, rf22, 5                                      # s8 54 values0
+    nop ; ldunifrf.rf39                                             # s8 54 load a0 | uniform 0x00000438
     nop ; thrsw ; ldtmu.rf35                                        # s8 54 load a0
-    add.ifb tmua, rf44, rf40 ; smul24 rf40, rf35, 6                 # s8 54 load a0 | s8 54 values1
-    add rf25, rf25, rf40 ; smul24 rf35, rf35, 5                     # s8 48 add | s8 54 values0
-    nop ; thrsw ; ldtmu.rf40                                        # s8 54 load a0
-    nop ; smul24 rf46, rf40, 5                                      # s8 54 values2
-    add rf25, rf25, rf46 ; smul24 rf40, rf40, 6                     # s8 48 add | s8 54 values1
-    nop ; add rf40, rf35, rf40 ; ldtmu.rf35                         # s8 48 add | s8 54 load a0
+    add.ifb tmua, rf34, rf39 ; smul24 rf39, rf35, 6                 # s8 54 load a0 | s8 54 values1
+    add rf22, rf22, rf39 ; smul24 rf35, rf35, 5                     # s8 48 add | s8 54 values0
+    nop ; thrsw ; ldtmu.rf39                                        # s8 54 load a0
+    nop ; smul24 rf40, rf39, 5                                      # s8 54 values2
+    add rf22, rf22, rf40 ; smul24 rf39, rf39, 6                     # s8 48 add | s8 54 values1
+    nop ; add rf39, rf35, rf39 ; ldtmu.rf35                         # s8 48 add | s8 54 load a0
     nop ; smul24 rf35, rf35, 5                                      # s8 54 values0
-    nop ; add rf25, rf25, rf35 ; ldunifrf.rf22                      # s8 48 add | s8 54 load a0 | uniform 0x0000043c
-    nop ; add.ifb tmua, rf44, rf22 ; thrsw                          # s8 54 load a0
-    nop ; ldunifrf.rf22                                             # s8 54 load a0 | uniform 0x00000440
-    nop ; add.ifb tmua, rf44, rf22                                  # s8 54 load a0
-    nop ; thrsw ; ldtmu.rf22                                        # s8 54 load a0
-    nop ; smul24 rf50, rf22, 6                                      # s8 54 values1
-    add rf22, rf25, rf50 ; smul24 rf25, rf22, 5                     # s8 48 add | s8 54 values0
-    nop ; add rf50, rf35, rf50 ; ldtmu.rf35                         # s8 48 add | s8 54 load a0
-    nop ; smul24 rf47, rf35, 5                                      # s8 54 v
-    add rf22, rf22, rf47 ; smul24 rf35, rf35, 6                     # s8 48 total | s8 54 values1
-    add rf50, rf50, rf47 ; add rf32, rf25, rf35 ; ldunifrf.rf48     # s8 48 total | s8 48 add | s1 86 row0 | uniform value:src
-    nop ; add rf38, rf48, rf38 ; ldunifrf.rf48                      # s8 98 load src | s6 95 store b0 | uniform 0x000004d8
-    nop ; add rf38, rf38, rf27 ; ldunifrf.rf37                      # s8 98 load src | s6 95 store b0 | uniform 0x000004dc
-    nop ; mov.ifb tmuau, rf38 ; thrsw                               # s8 98 load src | uniform 0xfffffffd (u8)
-    add.ifb tmua, rf44, rf48 ; sub rf48, rf38, -1                   # s8 54 load b0 | s8 98 load src
-    add.ifb tmua, rf44, rf37 ; sub rf37, rf38, -2                   # s8 54 load b0 | s8 98 load src
-    nop ; thrsw ; ldtmu.rf49                                        # s8 98 load src
-    nop ; smul24 rf22, rf22, rf49 ; ldunifrf.rf49                   # s8 98 mul | s8 54 load b0 | uniform 0x000004e0
-    add.ifb tmua, rf44, rf49 ; sub rf49, rf38, -3                   # s8 54 load b0 | s8 98 load src
+    nop ; add rf22, rf22, rf35 ; ldunifrf.rf26                      # s8 48 add | s8 54 load a0 | uniform 0x0000043c
+    nop ; add.ifb tmua, rf34, rf26 ; thrsw                          # s8 54 load a0
+    nop ; ldunifrf.rf26                                             # s8 54 load a0 | uniform 0x00000440
+    nop ; add.ifb tmua, rf34, rf26                                  # s8 54 load a0
+    nop ; thrsw ; ldtmu.rf26                                        # s8 54 load a0
+    nop ; smul24 rf43, rf26, 6                                      # s8 54 values1
+    add rf22, rf22, rf43 ; smul24 rf26, rf26, 5                     # s8 48 add | s8 54 values0
+    nop ; add rf43, rf35, rf43 ; ldtmu.rf35                         # s8 48 add | s8 54 load a0
+    nop ; smul24 rf46, rf35, 5                                      # s8 54 v
+    add rf22, rf22, rf46 ; smul24 rf35, rf35, 6                     # s8 48 total | s8 54 values1
+    add rf43, rf43, rf46 ; add rf32, rf26, rf35 ; ldunifrf.rf48     # s8 48 total | s8 48 add | s1 86 row0 | uniform value:src
+    nop ; add rf45, rf48, rf45 ; ldunifrf.rf48                      # s8 98 load src | s6 95 store b0 | uniform 0x000004d8
+    nop ; add rf45, rf45, rf27 ; ldunifrf.rf37                      # s8 98 load src | s6 95 store b0 | uniform 0x000004dc
+    nop ; mov.ifb tmuau, rf45 ; thrsw                               # s8 98 load src | uniform 0xfffffffd (u8)
+    add.ifb tmua, rf34, rf48 ; sub rf48, rf45, -1                   # s8 54 load b0 | s8 98 load src
+    add.ifb tmua, rf34, rf37 ; sub rf37, rf45, -2                   # s8 54 load b0 | s8 98 load src
+    nop ; thrsw ; ldtmu.rf50                                        # s8 98 load src
+    nop ; smul24 rf22, rf22, rf50 ; ldunifrf.rf50                   # s8 98 mul | s8 54 load b0 | uniform 0x000004e0
+    add.ifb tmua, rf34, rf50 ; sub rf50, rf45, -3                   # s8 54 load b0 | s8 98 load src
     nop ; thrsw ; ldtmu.rf28                                        # s8 54 load b0
     nop ; smul24 rf28, rf28, 5                                      # s8 54 values0
-    nop ; ldunifrf.rf36                                             # s8 54 load b0 | uniform 0x00000500
-    nop ; thrsw ; ldtmu.rf30                                        # s8 54 load b0
-    add.ifb tmua, rf44, rf36 ; smul24 rf36, rf30, 6                 # s8 54 load b0 | s8 54 values1
-    add rf28, rf28, rf36 ; smul24 rf30, rf30, 5                     # s8 48 add | s8 54 values0
-    nop ; thrsw ; ldtmu.rf36                                        # s8 54 load b0
-    nop ; smul24 rf45, rf36, 5                                      # s8 54 values2
-    add rf36, rf45, rf11 ; smul24 rf45, rf36, 6                     # s8 54 add | s8 54 values1
-    add rf30, rf28, rf36 ; add rf45, rf30, rf45 ; ldtmu.rf28        # s8 48 add | s8 54 load b0
+    nop ; ldunifrf.rf47                                             # s8 54 load b0 | uniform 0x00000500
+    nop ; thrsw ; ldtmu.rf49                                        # s8 54 load b0
+    add.ifb tmua, rf34, rf47 ; smul24 rf47, rf49, 6                 # s8 54 load b0 | s8 54 values1
+    add rf28, rf28, rf47 ; smul24 rf47, rf49, 5                     # s8 48 add | s8 54 values0
+    nop ; thrsw ; ldtmu.rf49                                        # s8 54 load b0
+    nop ; smul24 rf44, rf49, 5                                      # s8 54 values2
+    add rf44, rf44, rf11 ; smul24 rf49, rf49, 6                     # s8 54 add | s8 54 values1
+    add rf47, rf28, rf44 ; add rf49, rf47, rf49 ; ldtmu.rf28        # s8 48 add | s8 54 load b0
     nop ; smul24 rf28, rf28, 5                                      # s8 54 values0
-    nop ; add rf30, rf30, rf28 ; ldunifrf.rf26                      # s8 48 add | s8 54 load b0 | uniform 0x00000504
-    nop ; add.ifb tmua, rf44, rf26 ; thrsw                          # s8 54 load b0
-    nop ; ldunifrf.rf26                                             # s8 54 load b0 | uniform 0x00000508
-    add.ifb tmua, rf44, rf26 ; sub rf26, rf38, -4                   # s8 54 load b0 | s8 98 load src
-    nop ; thrsw ; ldtmu.rf41                                        # s8 54 load b0
-    add.ifb tmuau, rf38, rf7 ; smul24 rf39, rf41, 6                 # s8 98 load src | s8 54 values1 | uniform 0xfffffffd (u8)
-    add rf30, rf30, rf39 ; smul24 rf41, rf41, 5                     # s8 48 add | s8 54 values0
-    nop ; add rf39, rf28, rf39 ; thrsw ; ldtmu.rf28                 # s8 48 add | s8 54 load b0
-    nop ; smul24 rf42, rf28, 5                                      # s8 54 v
-    add rf28, rf30, rf42 ; smul24 rf30, rf28, 6                     # s8 48 total | s8 54 values1
-    add rf22, rf22, rf28 ; add rf39, rf39, rf42 ; ldtmu.rf28        # s8 99 add | s8 48 total | s8 98 load src
-    add rf50, rf41, rf30 ; smul24 rf28, rf50, rf28 ; ldunifrf.rf43  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
-    nop ; add rf28, rf28, rf39 ; ldunifrf.rf39                      # s8 99 add | s8 54 load a0 | uniform 0x0000041c
-    add rf28, rf28, rf43 ; add.ifb tmua, rf44, rf39 ; thrsw         # s8 99 rshr | s8 54 load a0
-    nop ; ldunifrf.rf39                                             # s8 54 load a0 | uniform 0x00000444
-    add.ifb tmua, rf44, rf39 ; sub rf39, rf38, -5                   # s8 54 load a0 | s8 98 load src
-    nop ; thrsw ; ldtmu.rf43                                        # s8 54 load a0
-    mov.ifb tmuau, rf48 ; smul24 rf51, rf43, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf40, rf40, rf51 ; smul24 rf43, rf43, 6                     # s8 48 add | s8 54 values1
-    add rf40, rf40, rf25 ; add rf43, rf46, rf43 ; thrsw ; ldtmu.rf25 # s8 48 add | s8 54 load a0
-    add rf40, rf40, rf35 ; smul24 rf35, rf25, 5                     # s8 48 add | s8 54 v
-    add rf25, rf40, rf35 ; smul24 rf40, rf25, 6                     # s8 48 total | s8 54 values1
-    add rf46, rf32, rf35 ; add rf52, rf47, rf40 ; ldtmu.rf32        # s8 48 total | s8 48 add | s8 98 load src
-    nop ; smul24 rf25, rf25, rf32 ; ldunifrf.rf32                   # s8 98 mul | s8 54 load b0 | uniform 0x000004e4
-    nop ; add.ifb tmua, rf44, rf32 ; thrsw                          # s8 54 load b0
+    nop ; add rf47, rf47, rf28 ; ldunifrf.rf25                      # s8 48 add | s8 54 load b0 | uniform 0x00000504
+    nop ; add.ifb tmua, rf34, rf25 ; thrsw                          # s8 54 load b0
+    nop ; ldunifrf.rf25                                             # s8 54 load b0 | uniform 0x00000508
+    add.ifb tmua, rf34, rf25 ; sub rf25, rf45, -4                   # s8 54 load b0 | s8 98 load src
+    nop ; thrsw ; ldtmu.rf42                                        # s8 54 load b0
+    add.ifb tmuau, rf45, rf7 ; smul24 rf38, rf42, 6                 # s8 98 load src | s8 54 values1 | uniform 0xfffffffd (u8)
+    add rf42, rf47, rf38 ; smul24 rf47, rf42, 5                     # s8 48 add | s8 54 values0
+    nop ; add rf38, rf28, rf38 ; thrsw ; ldtmu.rf28                 # s8 48 add | s8 54 load b0
+    nop ; smul24 rf36, rf28, 5                                      # s8 54 v
+    add rf28, rf42, rf36 ; smul24 rf42, rf28, 6                     # s8 48 total | s8 54 values1
+    add rf22, rf22, rf28 ; add rf38, rf38, rf36 ; ldtmu.rf28        # s8 99 add | s8 48 total | s8 98 load src
+    add rf43, rf47, rf42 ; smul24 rf28, rf43, rf28 ; ldunifrf.rf41  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
+    nop ; add rf28, rf28, rf38 ; ldunifrf.rf38                      # s8 99 add | s8 54 load a0 | uniform 0x0000041c
+    add rf28, rf28, rf41 ; add.ifb tmua, rf34, rf38 ; thrsw         # s8 99 rshr | s8 54 load a0
+    nop ; ldunifrf.rf38                                             # s8 54 load a0 | uniform 0x00000444
+    add.ifb tmua, rf34, rf38 ; sub rf38, rf45, -5                   # s8 54 load a0 | s8 98 load src
+    nop ; thrsw ; ldtmu.rf41                                        # s8 54 load a0
+    mov.ifb tmuau, rf48 ; smul24 rf51, rf41, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf39, rf39, rf51 ; smul24 rf41, rf41, 6                     # s8 48 add | s8 54 values1
+    add rf39, rf39, rf26 ; add rf40, rf40, rf41 ; thrsw ; ldtmu.rf26 # s8 48 add | s8 54 load a0
+    add rf39, rf39, rf35 ; smul24 rf35, rf26, 5                     # s8 48 add | s8 54 v
+    add rf26, rf39, rf35 ; smul24 rf39, rf26, 6                     # s8 48 total | s8 54 values1
+    add rf41, rf32, rf35 ; add rf52, rf46, rf39 ; ldtmu.rf32        # s8 48 total | s8 48 add | s8 98 load src
+    nop ; smul24 rf26, rf26, rf32 ; ldunifrf.rf32                   # s8 98 mul | s8 54 load b0 | uniform 0x000004e4
+    nop ; add.ifb tmua, rf34, rf32 ; thrsw                          # s8 54 load b0
     nop ; ldunifrf.rf32                                             # s8 54 load b0 | uniform 0x0000050c
-    nop ; add.ifb tmua, rf44, rf32                                  # s8 54 load b0
+    nop ; add.ifb tmua, rf34, rf32                                  # s8 54 load b0
     nop ; thrsw ; ldtmu.rf32                                        # s8 54 load b0
     add.ifb tmuau, rf48, rf7 ; smul24 rf48, rf32, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
     add rf32, rf48, rf11 ; smul24 rf48, rf32, 6                     # s8 54 add | s8 54 values1
-    add rf45, rf45, rf32 ; add rf48, rf36, rf48 ; thrsw ; ldtmu.rf36 # s8 48 add | s8 54 load b0
-    add rf45, rf45, rf41 ; smul24 rf41, rf36, 5                     # s8 48 add | s8 54 v
-    add rf30, rf45, rf30 ; smul24 rf36, rf36, 6                     # s8 48 add | s8 54 values1
-    add rf30, rf30, rf41 ; add rf45, rf50, rf41 ; ldtmu.rf50        # s8 48 total | s8 98 load src
-    add rf25, rf25, rf30 ; smul24 rf30, rf46, rf50 ; ldunifrf.rf46  # s8 99 add | s8 98 v | s8 99 rshr | uniform 0x00000080
-    add rf30, rf30, rf45 ; add rf45, rf42, rf36 ; ldunifrf.rf50     # s8 99 add | s8 48 add | s8 54 load a0 | uniform 0x00000420
-    add rf30, rf30, rf46 ; add.ifb tmua, rf44, rf50 ; thrsw         # s8 99 rshr | s8 54 load a0
-    nop ; ldunifrf.rf46                                             # s8 54 load a0 | uniform 0x00000448
-    nop ; add.ifb tmua, rf44, rf46                                  # s8 54 load a0
-    nop ; thrsw ; ldtmu.rf46                                        # s8 54 load a0
-    mov.ifb tmuau, rf37 ; smul24 rf50, rf46, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf43, rf43, rf50 ; smul24 rf46, rf46, 6                     # s8 48 add | s8 54 values1
-    add rf46, rf43, rf47 ; add rf47, rf51, rf46 ; thrsw ; ldtmu.rf43 # s8 48 add | s8 54 load a0
-    add rf46, rf46, rf40 ; smul24 rf40, rf43, 5                     # s8 48 add | s8 54 v
-    add rf43, rf46, rf40 ; smul24 rf46, rf43, 6                     # s8 48 total | s8 54 values1
-    add rf51, rf52, rf40 ; add rf53, rf35, rf46 ; ldtmu.rf52        # s8 48 total | s8 48 add | s8 98 load src
-    nop ; smul24 rf43, rf43, rf52 ; ldunifrf.rf52                   # s8 98 mul | s8 54 load b0 | uniform 0x000004e8
-    nop ; add.ifb tmua, rf44, rf52 ; thrsw                          # s8 54 load b0
+    add rf48, rf49, rf32 ; add rf49, rf44, rf48 ; thrsw ; ldtmu.rf44 # s8 48 add | s8 54 load b0
+    add rf48, rf48, rf47 ; smul24 rf47, rf44, 5                     # s8 48 add | s8 54 v
+    add rf42, rf48, rf42 ; smul24 rf44, rf44, 6                     # s8 48 add | s8 54 values1
+    add rf42, rf42, rf47 ; add rf48, rf43, rf47 ; ldtmu.rf43        # s8 48 total | s8 98 load src
+    add rf26, rf26, rf42 ; smul24 rf41, rf41, rf43 ; ldunifrf.rf42  # s8 99 add | s8 98 v | s8 99 rshr | uniform 0x00000080
+    add rf41, rf41, rf48 ; add rf48, rf36, rf44 ; ldunifrf.rf43     # s8 99 add | s8 48 add | s8 54 load a0 | uniform 0x00000420
+    add rf41, rf41, rf42 ; add.ifb tmua, rf34, rf43 ; thrsw         # s8 99 rshr | s8 54 load a0
+    nop ; ldunifrf.rf42                                             # s8 54 load a0 | uniform 0x00000448
+    nop ; add.ifb tmua, rf34, rf42                                  # s8 54 load a0
+    nop ; thrsw ; ldtmu.rf42                                        # s8 54 load a0
+    mov.ifb tmuau, rf37 ; smul24 rf43, rf42, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf40, rf40, rf43 ; smul24 rf42, rf42, 6                     # s8 48 add | s8 54 values1
+    add rf42, rf40, rf46 ; add rf46, rf51, rf42 ; thrsw ; ldtmu.rf40 # s8 48 add | s8 54 load a0
+    add rf42, rf42, rf39 ; smul24 rf39, rf40, 5                     # s8 48 add | s8 54 v
+    add rf40, rf42, rf39 ; smul24 rf42, rf40, 6                     # s8 48 total | s8 54 values1
+    add rf51, rf52, rf39 ; add rf53, rf35, rf42 ; ldtmu.rf52        # s8 48 total | s8 48 add | s8 98 load src
+    nop ; smul24 rf40, rf40, rf52 ; ldunifrf.rf52                   # s8 98 mul | s8 54 load b0 | uniform 0x000004e8
+    nop ; add.ifb tmua, rf34, rf52 ; thrsw                          # s8 54 load b0
     nop ; ldunifrf.rf52                                             # s8 54 load b0 | uniform 0x00000510
-    nop ; add.ifb tmua, rf44, rf52                                  # s8 54 load b0
+    nop ; add.ifb tmua, rf34, rf52                                  # s8 54 load b0
     nop ; thrsw ; ldtmu.rf52                                        # s8 54 load b0
     add.ifb tmuau, rf37, rf7 ; smul24 rf37, rf52, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf48, rf48, rf37 ; smul24 rf52, rf52, 6                     # s8 48 add | s8 54 values1
-    add rf42, rf48, rf42 ; add rf48, rf32, rf52 ; thrsw ; ldtmu.rf32 # s8 48 add | s8 54 load b0
-    add rf42, rf42, rf36 ; smul24 rf36, rf32, 5                     # s8 48 add | s8 54 v
-    add rf32, rf42, rf36 ; smul24 rf42, rf32, 6                     # s8 48 total | s8 54 values1
-    add rf32, rf43, rf32 ; add rf45, rf45, rf36 ; ldtmu.rf43        # s8 99 add | s8 48 total | s8 98 load src
-    add rf51, rf41, rf42 ; smul24 rf43, rf51, rf43 ; ldunifrf.rf52  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
-    nop ; add rf43, rf43, rf45 ; ldunifrf.rf45                      # s8 99 add | s8 54 load a0 | uniform 0x00000424
-    add rf43, rf43, rf52 ; add.ifb tmua, rf44, rf45 ; thrsw         # s8 99 rshr | s8 54 load a0
-    nop ; ldunifrf.rf45                                             # s8 54 load a0 | uniform 0x0000044c
-    add.ifb tmua, rf44, rf45 ; sub rf45, rf38, -6                   # s8 54 load a0 | s8 98 load src
-    sub.andc -, rf0, 4 ; mov.ifb tmuau, rf49                        # s8 99 store flt0 | s8 98 load src | uniform 0xfffffffd (u8)
+    add rf49, rf49, rf37 ; smul24 rf52, rf52, 6                     # s8 48 add | s8 54 values1
+    add rf36, rf49, rf36 ; add rf49, rf32, rf52 ; thrsw ; ldtmu.rf32 # s8 48 add | s8 54 load b0
+    add rf44, rf36, rf44 ; smul24 rf36, rf32, 5                     # s8 48 add | s8 54 v
+    add rf32, rf44, rf36 ; smul24 rf44, rf32, 6                     # s8 48 total | s8 54 values1
+    add rf32, rf40, rf32 ; add rf48, rf48, rf36 ; ldtmu.rf40        # s8 99 add | s8 48 total | s8 98 load src
+    add rf51, rf47, rf44 ; smul24 rf40, rf51, rf40 ; ldunifrf.rf52  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
+    nop ; add rf40, rf40, rf48 ; ldunifrf.rf48                      # s8 99 add | s8 54 load a0 | uniform 0x00000424
+    add rf40, rf40, rf52 ; add.ifb tmua, rf34, rf48 ; thrsw         # s8 99 rshr | s8 54 load a0
+    nop ; ldunifrf.rf48                                             # s8 54 load a0 | uniform 0x0000044c
+    add.ifb tmua, rf34, rf48 ; sub rf48, rf45, -6                   # s8 54 load a0 | s8 98 load src
+    sub.andc -, rf0, 4 ; mov.ifb tmuau, rf50                        # s8 99 store flt0 | s8 98 load src | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf52                                        # s8 54 load a0
     nop ; smul24 rf54, rf52, 5                                      # s8 54 values2
-    add rf47, rf47, rf54 ; smul24 rf52, rf52, 6                     # s8 48 add | s8 54 values1
-    add rf47, rf47, rf35 ; add rf50, rf50, rf52 ; thrsw ; ldtmu.rf35 # s8 48 add | s8 54 load a0
-    add rf47, rf47, rf46 ; smul24 rf46, rf35, 5                     # s8 48 add | s8 54 v
-    add rf35, rf47, rf46 ; smul24 rf47, rf35, 6                     # s8 48 total | s8 54 values1
-    add rf52, rf53, rf46 ; add rf55, rf40, rf47 ; ldtmu.rf53        # s8 48 total | s8 48 add | s8 98 load src
+    add rf46, rf46, rf54 ; smul24 rf52, rf52, 6                     # s8 48 add | s8 54 values1
+    add rf43, rf46, rf35 ; add rf46, rf43, rf52 ; thrsw ; ldtmu.rf35 # s8 48 add | s8 54 load a0
+    add rf43, rf43, rf42 ; smul24 rf42, rf35, 5                     # s8 48 add | s8 54 v
+    add rf35, rf43, rf42 ; smul24 rf43, rf35, 6                     # s8 48 total | s8 54 values1
+    add rf52, rf53, rf42 ; add rf55, rf39, rf43 ; ldtmu.rf53        # s8 48 total | s8 48 add | s8 98 load src
     nop ; smul24 rf35, rf35, rf53 ; ldunifrf.rf53                   # s8 98 mul | s8 54 load b0 | uniform 0x000004ec
-    nop ; add.ifb tmua, rf44, rf53 ; thrsw                          # s8 54 load b0
+    nop ; add.ifb tmua, rf34, rf53 ; thrsw                          # s8 54 load b0
     nop ; ldunifrf.rf53                                             # s8 54 load b0 | uniform 0x00000514
-    nop ; add.ifb tmua, rf44, rf53                                  # s8 54 load b0
+    nop ; add.ifb tmua, rf34, rf53                                  # s8 54 load b0
     nop ; thrsw ; ldtmu.rf53                                        # s8 54 load b0
-    add.ifb tmuau, rf49, rf7 ; smul24 rf49, rf53, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf48, rf48, rf49 ; smul24 rf53, rf53, 6                     # s8 48 add | s8 54 values1
-    add rf41, rf48, rf41 ; add rf48, rf37, rf53 ; thrsw ; ldtmu.rf37 # s8 48 add | s8 54 load b0
-    add rf42, rf41, rf42 ; smul24 rf41, rf37, 5                     # s8 48 add | s8 54 v
-    add rf37, rf42, rf41 ; smul24 rf42, rf37, 6                     # s8 48 total | s8 54 values1
-    add rf35, rf35, rf37 ; add rf51, rf51, rf41 ; ldtmu.rf37        # s8 99 add | s8 48 total | s8 98 load src
-    add rf52, rf36, rf42 ; smul24 rf37, rf52, rf37 ; ldunifrf.rf53  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
+    add.ifb tmuau, rf50, rf7 ; smul24 rf50, rf53, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf49, rf49, rf50 ; smul24 rf53, rf53, 6                     # s8 48 add | s8 54 values1
+    add rf47, rf49, rf47 ; add rf49, rf37, rf53 ; thrsw ; ldtmu.rf37 # s8 48 add | s8 54 load b0
+    add rf47, rf47, rf44 ; smul24 rf44, rf37, 5                     # s8 48 add | s8 54 v
+    add rf37, rf47, rf44 ; smul24 rf47, rf37, 6                     # s8 48 total | s8 54 values1
+    add rf35, rf35, rf37 ; add rf51, rf51, rf44 ; ldtmu.rf37        # s8 99 add | s8 48 total | s8 98 load src
+    add rf52, rf36, rf47 ; smul24 rf37, rf52, rf37 ; ldunifrf.rf53  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
     nop ; add rf37, rf37, rf51 ; ldunifrf.rf51                      # s8 99 add | s8 54 load a0 | uniform 0x00000428
-    add rf37, rf37, rf53 ; add.ifb tmua, rf44, rf51 ; thrsw         # s8 99 rshr | s8 54 load a0
+    add rf37, rf37, rf53 ; add.ifb tmua, rf34, rf51 ; thrsw         # s8 99 rshr | s8 54 load a0
     nop ; ldunifrf.rf51                                             # s8 54 load a0 | uniform 0x00000450
-    add.ifb tmua, rf44, rf51 ; sub rf38, rf38, -7                   # s8 54 load a0 | s8 98 load src
+    add.ifb tmua, rf34, rf51 ; sub rf45, rf45, -7                   # s8 54 load a0 | s8 98 load src
     nop ; thrsw ; ldtmu.rf51                                        # s8 54 load a0
-    mov.ifb tmuau, rf26 ; smul24 rf53, rf51, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf50, rf50, rf53 ; smul24 rf51, rf51, 6                     # s8 48 add | s8 54 values1
-    add rf50, rf50, rf40 ; add rf51, rf54, rf51 ; thrsw ; ldtmu.rf40 # s8 48 add | s8 54 load a0
-    add rf50, rf50, rf47 ; smul24 rf47, rf40, 5                     # s8 48 add | s8 54 v
-    add rf40, rf50, rf47 ; smul24 rf50, rf40, 6                     # s8 48 total | s8 54 values1
-    add rf54, rf55, rf47 ; add rf56, rf46, rf50 ; ldtmu.rf55        # s8 48 total | s8 48 add | s8 98 load src
-    nop ; smul24 rf40, rf40, rf55 ; ldunifrf.rf55                   # s8 98 mul | s8 54 load b0 | uniform 0x000004f0
-    nop ; add.ifb tmua, rf44, rf55 ; thrsw                          # s8 54 load b0
+    mov.ifb tmuau, rf25 ; smul24 rf53, rf51, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf46, rf46, rf53 ; smul24 rf51, rf51, 6                     # s8 48 add | s8 54 values1
+    add rf46, rf46, rf39 ; add rf51, rf54, rf51 ; thrsw ; ldtmu.rf39 # s8 48 add | s8 54 load a0
+    add rf46, rf46, rf43 ; smul24 rf43, rf39, 5                     # s8 48 add | s8 54 v
+    add rf39, rf46, rf43 ; smul24 rf46, rf39, 6                     # s8 48 total | s8 54 values1
+    add rf54, rf55, rf43 ; add rf56, rf42, rf46 ; ldtmu.rf55        # s8 48 total | s8 48 add | s8 98 load src
+    nop ; smul24 rf39, rf39, rf55 ; ldunifrf.rf55                   # s8 98 mul | s8 54 load b0 | uniform 0x000004f0
+    nop ; add.ifb tmua, rf34, rf55 ; thrsw                          # s8 54 load b0
     nop ; ldunifrf.rf55                                             # s8 54 load b0 | uniform 0x00000518
-    nop ; add.ifb tmua, rf44, rf55                                  # s8 54 load b0
+    nop ; add.ifb tmua, rf34, rf55                                  # s8 54 load b0
     nop ; thrsw ; ldtmu.rf55                                        # s8 54 load b0
-    add.ifb tmuau, rf26, rf7 ; smul24 rf26, rf55, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf26, rf26, rf11 ; smul24 rf55, rf55, 6                     # s8 54 add | s8 54 values1
-    add rf49, rf48, rf26 ; add rf55, rf49, rf55 ; thrsw ; ldtmu.rf48 # s8 48 add | s8 54 load b0
-    add rf49, rf49, rf36 ; smul24 rf36, rf48, 5                     # s8 48 add | s8 54 v
-    add rf42, rf49, rf42 ; smul24 rf48, rf48, 6                     # s8 48 add | s8 54 values1
-    add rf42, rf42, rf36 ; add rf49, rf52, rf36 ; ldtmu.rf52        # s8 48 total | s8 98 load src
-    add rf40, rf40, rf42 ; smul24 rf42, rf54, rf52 ; ldunifrf.rf52  # s8 99 add | s8 98 v | s8 99 rshr | uniform 0x00000080
-    add rf42, rf42, rf49 ; add rf49, rf41, rf48 ; ldunifrf.rf54     # s8 99 add | s8 48 add | s8 54 load a0 | uniform 0x0000042c
-    add rf42, rf42, rf52 ; add.ifb tmua, rf44, rf54 ; thrsw         # s8 99 rshr | s8 54 load a0
+    add.ifb tmuau, rf25, rf7 ; smul24 rf25, rf55, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf25, rf25, rf11 ; smul24 rf55, rf55, 6                     # s8 54 add | s8 54 values1
+    add rf50, rf49, rf25 ; add rf55, rf50, rf55 ; thrsw ; ldtmu.rf49 # s8 48 add | s8 54 load b0
+    add rf50, rf50, rf36 ; smul24 rf36, rf49, 5                     # s8 48 add | s8 54 v
+    add rf47, rf50, rf47 ; smul24 rf49, rf49, 6                     # s8 48 add | s8 54 values1
+    add rf47, rf47, rf36 ; add rf50, rf52, rf36 ; ldtmu.rf52        # s8 48 total | s8 98 load src
+    add rf39, rf39, rf47 ; smul24 rf47, rf54, rf52 ; ldunifrf.rf52  # s8 99 add | s8 98 v | s8 99 rshr | uniform 0x00000080
+    add rf47, rf47, rf50 ; add rf50, rf44, rf49 ; ldunifrf.rf54     # s8 99 add | s8 48 add | s8 54 load a0 | uniform 0x0000042c
+    add rf47, rf47, rf52 ; add.ifb tmua, rf34, rf54 ; thrsw         # s8 99 rshr | s8 54 load a0
     nop ; ldunifrf.rf52                                             # s8 54 load a0 | uniform 0x00000454
-    nop ; add.ifb tmua, rf44, rf52                                  # s8 54 load a0
+    nop ; add.ifb tmua, rf34, rf52                                  # s8 54 load a0
     nop ; thrsw ; ldtmu.rf52                                        # s8 54 load a0
-    mov.ifb tmuau, rf39 ; smul24 rf54, rf52, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf38 ; smul24 rf54, rf52, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
     add rf51, rf51, rf54 ; smul24 rf52, rf52, 6                     # s8 48 add | s8 54 values1
-    add rf51, rf51, rf46 ; add rf52, rf53, rf52 ; thrsw ; ldtmu.rf46 # s8 48 add | s8 54 load a0
-    add rf51, rf51, rf50 ; smul24 rf50, rf46, 5                     # s8 48 add | s8 54 v
-    add rf46, rf51, rf50 ; smul24 rf51, rf46, 6                     # s8 48 total | s8 54 values1
-    add rf53, rf56, rf50 ; add rf57, rf47, rf51 ; ldtmu.rf56        # s8 48 total | s8 48 add | s8 98 load src
-    nop ; smul24 rf46, rf46, rf56 ; ldunifrf.rf56                   # s8 98 mul | s8 54 load b0 | uniform 0x000004f4
-    nop ; add.ifb tmua, rf44, rf56 ; thrsw                          # s8 54 load b0
+    add rf51, rf51, rf42 ; add rf52, rf53, rf52 ; thrsw ; ldtmu.rf42 # s8 48 add | s8 54 load a0
+    add rf51, rf51, rf46 ; smul24 rf46, rf42, 5                     # s8 48 add | s8 54 v
+    add rf42, rf51, rf46 ; smul24 rf51, rf42, 6                     # s8 48 total | s8 54 values1
+    add rf53, rf56, rf46 ; add rf57, rf43, rf51 ; ldtmu.rf56        # s8 48 total | s8 48 add | s8 98 load src
+    nop ; smul24 rf42, rf42, rf56 ; ldunifrf.rf56                   # s8 98 mul | s8 54 load b0 | uniform 0x000004f4
+    nop ; add.ifb tmua, rf34, rf56 ; thrsw                          # s8 54 load b0
     nop ; ldunifrf.rf56                                             # s8 54 load b0 | uniform 0x0000051c
-    nop ; add.ifb tmua, rf44, rf56                                  # s8 54 load b0
+    nop ; add.ifb tmua, rf34, rf56                                  # s8 54 load b0
     nop ; thrsw ; ldtmu.rf56                                        # s8 54 load b0
-    add.ifb tmuau, rf39, rf7 ; smul24 rf39, rf56, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf39, rf39, rf11 ; smul24 rf56, rf56, 6                     # s8 54 add | s8 54 values1
-    add rf55, rf55, rf39 ; add rf56, rf26, rf56 ; thrsw ; ldtmu.rf26 # s8 48 add | s8 54 load b0
-    add rf55, rf55, rf41 ; smul24 rf41, rf26, 5                     # s8 48 add | s8 54 v
-    add rf26, rf55, rf48 ; smul24 rf48, rf26, 6                     # s8 48 add | s8 54 values1
-    add rf26, rf26, rf41 ; add rf55, rf49, rf41 ; ldtmu.rf49        # s8 48 total | s8 98 load src
-    add rf26, rf46, rf26 ; smul24 rf46, rf53, rf49 ; ldunifrf.rf49  # s8 99 add | s8 98 v | s8 99 rshr | uniform 0x00000080
-    add rf46, rf46, rf55 ; add rf55, rf36, rf48 ; ldunifrf.rf53     # s8 99 add | s8 48 add | s8 54 load a0 | uniform 0x00000430
-    add rf46, rf46, rf49 ; add.ifb tmua, rf44, rf53 ; thrsw         # s8 99 rshr | s8 54 load a0
-    nop ; ldunifrf.rf49                                             # s8 54 load a0 | uniform 0x00000458
-    nop ; add.ifb tmua, rf44, rf49                                  # s8 54 load a0
-    nop ; thrsw ; ldtmu.rf49                                        # s8 54 load a0
-    mov.ifb tmuau, rf45 ; smul24 rf53, rf49, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf49, rf52, rf53 ; smul24 rf52, rf49, 6                     # s8 48 add | s8 54 values1
-    add rf49, rf49, rf47 ; add rf52, rf54, rf52 ; thrsw ; ldtmu.rf47 # s8 48 add | s8 54 load a0
-    add rf51, rf49, rf51 ; smul24 rf49, rf47, 5                     # s8 48 add | s8 54 v
-    add rf47, rf51, rf49 ; smul24 rf51, rf47, 6                     # s8 48 total | s8 54 values1
-    add rf57, rf57, rf49 ; add rf54, rf50, rf51 ; ldtmu.rf49        # s8 48 total | s8 48 add | s8 98 load src
-    nop ; smul24 rf47, rf47, rf49 ; ldunifrf.rf49                   # s8 98 mul | s8 54 load b0 | uniform 0x000004f8
-    nop ; add.ifb tmua, rf44, rf49 ; thrsw                          # s8 54 load b0
-    nop ; ldunifrf.rf49                                             # s8 54 load b0 | uniform 0x00000520
-    and rf49, rf0, 7 ; add.ifb tmua, rf44, rf49                     # s9 100 stage | s8 54 load b0
+    add.ifb tmuau, rf38, rf7 ; smul24 rf38, rf56, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf38, rf38, rf11 ; smul24 rf56, rf56, 6                     # s8 54 add | s8 54 values1
+    add rf55, rf55, rf38 ; add rf56, rf25, rf56 ; thrsw ; ldtmu.rf25 # s8 48 add | s8 54 load b0
+    add rf55, rf55, rf44 ; smul24 rf44, rf25, 5                     # s8 48 add | s8 54 v
+    add rf25, rf55, rf49 ; smul24 rf49, rf25, 6                     # s8 48 add | s8 54 values1
+    add rf25, rf25, rf44 ; add rf55, rf50, rf44 ; ldtmu.rf50        # s8 48 total | s8 98 load src
+    add rf25, rf42, rf25 ; smul24 rf42, rf53, rf50 ; ldunifrf.rf50  # s8 99 add | s8 98 v | s8 99 rshr | uniform 0x00000080
+    add rf42, rf42, rf55 ; add rf55, rf36, rf49 ; ldunifrf.rf53     # s8 99 add | s8 48 add | s8 54 load a0 | uniform 0x00000430
+    add rf42, rf42, rf50 ; add.ifb tmua, rf34, rf53 ; thrsw         # s8 99 rshr | s8 54 load a0
+    nop ; ldunifrf.rf50                                             # s8 54 load a0 | uniform 0x00000458
+    nop ; add.ifb tmua, rf34, rf50                                  # s8 54 load a0
+    nop ; thrsw ; ldtmu.rf50                                        # s8 54 load a0
+    mov.ifb tmuau, rf48 ; smul24 rf53, rf50, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf50, rf52, rf53 ; smul24 rf52, rf50, 6                     # s8 48 add | s8 54 values1
+    add rf50, rf50, rf43 ; add rf52, rf54, rf52 ; thrsw ; ldtmu.rf43 # s8 48 add | s8 54 load a0
+    add rf51, rf50, rf51 ; smul24 rf50, rf43, 5                     # s8 48 add | s8 54 v
+    add rf43, rf51, rf50 ; smul24 rf51, rf43, 6                     # s8 48 total | s8 54 values1
+    add rf57, rf57, rf50 ; add rf54, rf46, rf51 ; ldtmu.rf50        # s8 48 total | s8 48 add | s8 98 load src
+    nop ; smul24 rf43, rf43, rf50 ; ldunifrf.rf50                   # s8 98 mul | s8 54 load b0 | uniform 0x000004f8
+    nop ; add.ifb tmua, rf34, rf50 ; thrsw                          # s8 54 load b0
+    nop ; ldunifrf.rf50                                             # s8 54 load b0 | uniform 0x00000520
+    and rf50, rf0, 7 ; add.ifb tmua, rf34, rf50                     # s9 100 stage | s8 54 load b0
     nop ; thrsw ; ldtmu.rf53                                        # s8 54 load b0
-    add.ifb tmuau, rf45, rf7 ; smul24 rf45, rf53, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
-    add rf45, rf56, rf45 ; smul24 rf53, rf53, 6                     # s8 48 add | s8 54 values1
-    add rf39, rf45, rf36 ; add rf45, rf39, rf53 ; thrsw ; ldtmu.rf36 # s8 48 add | s8 54 load b0
-    add rf48, rf39, rf48 ; smul24 rf39, rf36, 5                     # s8 48 add | s8 54 v
-    add rf36, rf48, rf39 ; smul24 rf48, rf36, 6                     # s8 48 total | s8 54 values1
-    add rf36, rf47, rf36 ; add rf47, rf55, rf39 ; ldtmu.rf39        # s8 99 add | s8 48 total | s8 98 load src
-    add rf57, rf41, rf48 ; smul24 rf39, rf57, rf39 ; ldunifrf.rf55  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
-    add rf39, rf39, rf47 ; smul24 rf47, rf49, rf7 ; ldunifrf.rf53   # s8 99 add | s9 101 load src | s8 54 load a0 | uniform 0x00000434
-    add rf39, rf39, rf55 ; add.ifb tmua, rf44, rf53 ; thrsw         # s8 99 rshr | s8 54 load a0
+    add.ifb tmuau, rf48, rf7 ; smul24 rf48, rf53, 5                 # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    add rf48, rf56, rf48 ; smul24 rf53, rf53, 6                     # s8 48 add | s8 54 values1
+    add rf38, rf48, rf36 ; add rf48, rf38, rf53 ; thrsw ; ldtmu.rf36 # s8 48 add | s8 54 load b0
+    add rf49, rf38, rf49 ; smul24 rf38, rf36, 5                     # s8 48 add | s8 54 v
+    add rf36, rf49, rf38 ; smul24 rf49, rf36, 6                     # s8 48 total | s8 54 values1
+    add rf36, rf43, rf36 ; add rf43, rf55, rf38 ; ldtmu.rf38        # s8 99 add | s8 48 total | s8 98 load src
+    add rf57, rf44, rf49 ; smul24 rf38, rf57, rf38 ; ldunifrf.rf55  # s8 48 add | s8 98 v | s8 99 rshr | uniform 0x00000080
+    add rf38, rf38, rf43 ; smul24 rf43, rf50, rf7 ; ldunifrf.rf53   # s8 99 add | s9 101 load src | s8 54 load a0 | uniform 0x00000434
+    add rf38, rf38, rf55 ; add.ifb tmua, rf34, rf53 ; thrsw         # s8 99 rshr | s8 54 load a0
     nop ; umul24 rf53, rf1, rf3 ; ldunifrf.rf55                     # s8 54 load a0 | uniform 0x0000045c
-    shl rf49, rf49, 5 ; add.ifb tmua, rf44, rf55                    # s9 101 store flt0 | s8 54 load a0
+    shl rf50, rf50, 5 ; add.ifb tmua, rf34, rf55                    # s9 101 store flt0 | s8 54 load a0
     nop ; thrsw ; ldtmu.rf55                                        # s8 54 load a0
-    mov.ifb tmuau, rf38 ; smul24 rf55, rf55, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
+    mov.ifb tmuau, rf45 ; smul24 rf55, rf55, 5                      # s8 98 load src | s8 54 values2 | uniform 0xfffffffd (u8)
     nop ; add rf52, rf52, rf55 ; ldunifrf.rf55                      # s8 48 add | s8 54 load b0 | uniform 0x000004fc
-    nop ; add rf52, rf52, rf50 ; thrsw ; ldtmu.rf50                 # s8 48 add | s8 54 load a0
-    add rf51, rf52, rf51 ; smul24 rf50, rf50, 5                     # s8 48 add | s8 54 v
-    add rf50, rf51, rf50 ; add rf51, rf54, rf50 ; ldunifrf.rf54     # s8 48 total | s8 54 load b0 | uniform 0x00000524
+    nop ; add rf52, rf52, rf46 ; thrsw ; ldtmu.rf46                 # s8 48 add | s8 54 load a0
+    add rf51, rf52, rf51 ; smul24 rf46, rf46, 5                     # s8 48 add | s8 54 v
+    add rf46, rf51, rf46 ; add rf51, rf54, rf46 ; ldunifrf.rf54     # s8 48 total | s8 54 load b0 | uniform 0x00000524
     nop ; add rf52, rf4, rf53 ; ldtmu.rf53                          # s8 98 load src
-    add.ifb tmua, rf44, rf55 ; smul24 rf50, rf50, rf53 ; thrsw      # s8 54 load b0 | s8 98 mul
-    add.ifb tmua, rf44, rf54 ; add rf44, rf52, rf49                 # s8 54 load b0 | s9 101 store flt0
-    add.ifb tmuau, rf38, rf7 ; smul24 rf38, rf7, -2                 # s8 98 load src | s10 86 row0 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf49                                        # s8 54 load b0
-    mov.ifb tmua, rf33 ; smul24 rf33, rf49, 5                       # s9 76 scale | s8 54 values2
-    add rf33, rf45, rf33 ; umul24 rf45, rf1, rf3 ; ldunifrf.rf49    # s8 48 add | s8 99 rshr | uniform 0x00000080
-    nop ; add rf41, rf33, rf41 ; thrsw ; ldtmu.rf33                 # s8 48 add | s8 54 load b0
-    add rf41, rf41, rf48 ; smul24 rf33, rf33, 5                     # s8 48 add | s8 54 v
-    add rf33, rf41, rf33 ; add rf41, rf57, rf33 ; ldunifrf.rf57     # s8 48 total | s8 99 store flt0 | uniform 0x000005a0
-    add rf33, rf50, rf33 ; add rf50, rf4, rf45 ; thrsw ; ldtmu.rf45 # s8 99 add | s8 98 load src
-    nop ; smul24 rf45, rf51, rf45 ; ldunifrf.rf51                   # s8 98 v | s8 99 store flt0 | uniform 0x000005c0
-    nop ; add rf41, rf45, rf41 ; ldunifrf.rf45                      # s8 99 add | s8 99 store flt0 | uniform 0x000005a4
-    asr tmud, rf22, 9 ; add rf22, rf41, rf49                        # s8 99 store flt0 | s8 99 rshr
-    shl rf57, rf7, 2 ; add.ifa tmua, rf34, rf57                     # s12 86 row0 | s8 99 store flt0
+    add.ifb tmua, rf34, rf55 ; smul24 rf46, rf46, rf53 ; thrsw      # s8 54 load b0 | s8 98 mul
+    add.ifb tmua, rf34, rf54 ; add rf34, rf52, rf50                 # s8 54 load b0 | s9 101 store flt0
+    add.ifb tmuau, rf45, rf7 ; smul24 rf45, rf7, -2                 # s8 98 load src | s10 86 row0 | uniform 0xfffffffd (u8)
+    mov tmua, rf33 ; umul24 rf50, rf1, rf3 ; thrsw ; ldtmu.rf33     # s9 76 scale | s8 54 load b0
+    nop ; smul24 rf33, rf33, 5                                      # s8 54 values2
+    nop ; add rf33, rf48, rf33 ; ldunifrf.rf48                      # s8 48 add | s8 99 rshr | uniform 0x00000080
+    nop ; add rf44, rf33, rf44 ; thrsw ; ldtmu.rf33                 # s8 48 add | s8 54 load b0
+    add rf44, rf44, rf49 ; smul24 rf33, rf33, 5                     # s8 48 add | s8 54 v
+    add rf33, rf44, rf33 ; add rf44, rf57, rf33 ; ldunifrf.rf57     # s8 48 total | s8 99 store flt0 | uniform 0x000005a0
+    add rf33, rf46, rf33 ; add rf50, rf4, rf50 ; thrsw ; ldtmu.rf46 # s8 99 add | s8 98 load src
+    nop ; smul24 rf46, rf51, rf46 ; ldunifrf.rf51                   # s8 98 v | s8 99 store flt0 | uniform 0x000005c0
+    nop ; add rf44, rf46, rf44 ; ldunifrf.rf46                      # s8 99 add | s8 99 store flt0 | uniform 0x000005a4
+    asr tmud, rf22, 9 ; add rf22, rf44, rf48                        # s8 99 store flt0 | s8 99 rshr
+    shl rf57, rf7, 2 ; add.ifa tmua, rf30, rf57                     # s12 86 row0 | s8 99 store flt0
     asr tmud, rf28, 8                                               # s8 99 store flt0
-    add.ifa tmua, rf34, rf51 ; smul24 rf51, rf7, 7                  # s8 99 store flt0 | s13 86 row0
-    asr tmud, rf25, 9                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf45                                  # s8 99 store flt0
-    nop ; ldunifrf.rf45                                             # s8 99 store flt0 | uniform 0x000005c4
-    asr tmud, rf30, 8                                               # s8 99 store flt0
-    add.ifa tmua, rf34, rf45 ; umul24 rf45, rf1, rf3                # s8 99 store flt0
-    nop ; ldunifrf.rf30                                             # s8 99 store flt0 | uniform 0x000005a8
+    add.ifa tmua, rf30, rf51 ; smul24 rf51, rf7, 7                  # s8 99 store flt0 | s13 86 row0
+    asr tmud, rf26, 9                                               # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf46                                  # s8 99 store flt0
+    nop ; ldunifrf.rf46                                             # s8 99 store flt0 | uniform 0x000005c4
+    asr tmud, rf41, 8                                               # s8 99 store flt0
+    add.ifa tmua, rf30, rf46 ; umul24 rf46, rf1, rf3                # s8 99 store flt0
+    nop ; ldunifrf.rf41                                             # s8 99 store flt0 | uniform 0x000005a8
     asr tmud, rf32, 9                                               # s8 99 store flt0
-    add.ifa tmua, rf34, rf30 ; add rf30, rf4, rf45                  # s8 99 store flt0
-    nop ; ldunifrf.rf45                                             # s8 99 store flt0 | uniform 0x000005c8
-    asr tmud, rf43, 8                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf45                                  # s8 99 store flt0
-    nop ; ldunifrf.rf45                                             # s8 99 store flt0 | uniform 0x000005ac
+    add.ifa tmua, rf30, rf41 ; add rf41, rf4, rf46                  # s8 99 store flt0
+    nop ; ldunifrf.rf46                                             # s8 99 store flt0 | uniform 0x000005c8
+    asr tmud, rf40, 8                                               # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf46                                  # s8 99 store flt0
+    nop ; ldunifrf.rf46                                             # s8 99 store flt0 | uniform 0x000005ac
     asr tmud, rf35, 9                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf45                                  # s8 99 store flt0
-    nop ; ldunifrf.rf45                                             # s8 99 store flt0 | uniform 0x000005cc
+    nop ; add.ifa tmua, rf30, rf46                                  # s8 99 store flt0
+    nop ; ldunifrf.rf46                                             # s8 99 store flt0 | uniform 0x000005cc
     asr tmud, rf37, 8                                               # s8 99 store flt0
     tmuwt - ; ldunifrf.rf37                                         # s8 99 store flt0 | uniform 0x000005b0
-    nop ; add.ifa tmua, rf34, rf45                                  # s8 99 store flt0
-    asr tmud, rf40, 9                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf37                                  # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf46                                  # s8 99 store flt0
+    asr tmud, rf39, 9                                               # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf37                                  # s8 99 store flt0
     nop ; ldunifrf.rf37                                             # s8 99 store flt0 | uniform 0x000005d0
-    asr tmud, rf42, 8                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf37                                  # s8 99 store flt0
+    asr tmud, rf47, 8                                               # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf37                                  # s8 99 store flt0
     nop ; ldunifrf.rf37                                             # s8 99 store flt0 | uniform 0x000005b4
-    asr tmud, rf26, 9                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf37                                  # s8 99 store flt0
+    asr tmud, rf25, 9                                               # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf37                                  # s8 99 store flt0
     nop ; ldunifrf.rf37                                             # s8 99 store flt0 | uniform 0x000005d4
-    asr tmud, rf46, 8                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf37                                  # s8 99 store flt0
+    asr tmud, rf42, 8                                               # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf37                                  # s8 99 store flt0
     nop ; ldunifrf.rf37                                             # s8 99 store flt0 | uniform 0x000005b8
     asr tmud, rf36, 9                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf37                                  # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf37                                  # s8 99 store flt0
     nop ; ldunifrf.rf37                                             # s8 99 store flt0 | uniform 0x000005d8
-    asr tmud, rf39, 8                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf37                                  # s8 99 store flt0
+    asr tmud, rf38, 8                                               # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf37                                  # s8 99 store flt0
     nop ; ldunifrf.rf37                                             # s8 99 store flt0 | uniform 0x000005bc
     asr tmud, rf33, 9                                               # s8 99 store flt0
     tmuwt - ; ldunifrf.rf33                                         # s8 99 store flt0 | uniform 0x000005dc
-    nop ; add.ifa tmua, rf34, rf37                                  # s8 99 store flt0
+    nop ; add.ifa tmua, rf30, rf37                                  # s8 99 store flt0
     asr tmud, rf22, 8                                               # s8 99 store flt0
-    nop ; add.ifa tmua, rf34, rf33                                  # s8 99 store flt0
-    nop ; ldunifrf.rf33                                             # s1 86 row0 | uniform value:src
-    nop ; add rf47, rf33, rf47 ; ldtmu.rf33                         # s9 101 load src | s9 76 scale
-    add rf47, rf47, rf27 ; sub.pushc -, 0, rf33                     # s9 101 load src
-    sub.pushc -, 0, rf33 ; mov.ifna tmuau, rf47                     # s9 101 store flt0 | s9 101 load src | uniform 0xfffffffd (u8)
+    nop ; add.ifa tmua, rf30, rf33                                  # s8 99 store flt0
+    nop ; ldunifrf.rf30                                             # s1 86 row0 | uniform value:src
+    nop ; add rf43, rf30, rf43 ; ldtmu.rf30                         # s9 101 load src | s9 76 scale
+    add rf43, rf43, rf27 ; sub.pushc -, 0, rf30                     # s9 101 load src
+    sub.pushc -, 0, rf30 ; mov.ifna tmuau, rf43                     # s9 101 store flt0 | s9 101 load src | uniform 0xfffffffd (u8)
     nop ; sub.nornc -, rf0, 8                                       # s9 101 store flt0
-    nop ; sub rf33, rf47, -1                                        # s9 101 load src
-    mov.ifnb tmuau, rf33 ; sub rf34, rf47, -2                       # s9 101 load src | uniform 0xfffffffd (u8)
-    mov.ifnb tmuau, rf34 ; sub rf22, rf47, -3                       # s9 101 load src | uniform 0xfffffffd (u8)
-    mov.ifnb tmuau, rf22 ; sub rf37, rf47, -4                       # s9 101 load src | uniform 0xfffffffd (u8)
-    mov.ifnb tmuau, rf37 ; sub rf39, rf47, -5                       # s9 101 load src | uniform 0xfffffffd (u8)
-    mov.ifnb tmuau, rf39 ; sub rf36, rf47, -6                       # s9 101 load src | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf46, rf47, -7                                    # s9 101 load src
+    nop ; sub rf30, rf43, -1                                        # s9 101 load src
+    mov.ifnb tmuau, rf30 ; sub rf33, rf43, -2                       # s9 101 load src | uniform 0xfffffffd (u8)
+    mov.ifnb tmuau, rf33 ; sub rf22, rf43, -3                       # s9 101 load src | uniform 0xfffffffd (u8)
+    mov.ifnb tmuau, rf22 ; sub rf37, rf43, -4                       # s9 101 load src | uniform 0xfffffffd (u8)
+    mov.ifnb tmuau, rf37 ; sub rf38, rf43, -5                       # s9 101 load src | uniform 0xfffffffd (u8)
+    mov.ifnb tmuau, rf38 ; sub rf36, rf43, -6                       # s9 101 load src | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf42, rf43, -7                                    # s9 101 load src
     nop ; mov.ifnb tmuau, rf36                                      # s9 101 load src | uniform 0xfffffffd (u8)
-    nop ; mov.ifnb tmuau, rf46 ; thrsw                              # s9 101 load src | uniform 0xfffffffd (u8)
-    nop ; ldunifrf.rf26                                             # s8 99 store flt0 | uniform 0x000005a0
-    nop ; ldunifrf.rf42                                             # s8 99 store flt0 | uniform 0x000005a4
-    nop ; ldtmu.rf40                                                # s9 101 load src
-    shl tmud, rf40, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf26                                  # s9 101 store flt0
-    nop ; ldtmu.rf26                                                # s9 101 load src
-    shl tmud, rf26, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf42                                  # s9 101 store flt0
-    nop ; ldunifrf.rf42                                             # s8 99 store flt0 | uniform 0x000005a8
-    nop ; ldtmu.rf26                                                # s9 101 load src
-    shl tmud, rf26, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf42                                  # s9 101 store flt0
-    nop ; ldunifrf.rf42                                             # s8 99 store flt0 | uniform 0x000005ac
-    nop ; ldtmu.rf26                                                # s9 101 load src
-    shl tmud, rf26, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf42                                  # s9 101 store flt0
-    nop ; ldunifrf.rf42                                             # s8 99 store flt0 | uniform 0x000005b0
-    nop ; ldtmu.rf26                                                # s9 101 load src
-    shl tmud, rf26, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf42                                  # s9 101 store flt0
-    nop ; ldunifrf.rf42                                             # s8 99 store flt0 | uniform 0x000005b4
-    nop ; ldtmu.rf26                                                # s9 101 load src
-    shl tmud, rf26, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf42                                  # s9 101 store flt0
-    nop ; ldunifrf.rf42                                             # s8 99 store flt0 | uniform 0x000005b8
-    nop ; ldtmu.rf26                                                # s9 101 load src
-    shl tmud, rf26, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf42                                  # s9 101 store flt0
-    nop ; ldunifrf.rf42                                             # s8 99 store flt0 | uniform 0x000005bc
-    nop ; ldtmu.rf26                                                # s9 101 load src
-    shl tmud, rf26, 4                                               # s9 101 store flt0
-    nop ; add.ifa tmua, rf44, rf42                                  # s9 101 store flt0
-    nop ; ldunifrf.rf42                                             # s10 76 scale | uniform table:scale1
-    nop ; add rf31, rf42, rf31 ; ldunifrf.rf42                      # s10 76 scale | s1 85 stage | uniform 0x00000034
-    tmuwt - ; umul24 rf42, rf0, rf42 ; ldunifrf.rf44                # s1 85 stage | s1 86 row0 | uniform value:src
-    nop ; mov.ifnb tmua, rf31 ; thrsw                               # s10 76 scale
-    shr rf42, rf42, 8                                               # s1 85 stage
-    nop ; umul24 rf26, rf42, 5                                      # s1 85 stage
-    sub rf26, rf0, rf26 ; umul24 rf40, rf42, 5                      # s1 85 stage
-    shl rf26, rf26, 1 ; sub rf40, rf0, rf40                         # s1 86 row0 | s1 85 stage
-    nop ; add rf26, rf44, rf26 ; ldunifrf.rf44                      # s1 86 row0 | s1 85 stage | uniform 0x00000056
-    shl rf44, rf40, 3 ; umul24 rf40, rf42, rf44                     # s1 87 store sums0 | s1 85 stage
-    shr rf40, rf40, 8                                               # s1 85 stage
-    nop ; umul24 rf40, rf40, 3                                      # s1 85 stage
-    nop ; sub rf42, rf42, rf40 ; ldtmu.rf40                         # s1 85 stage | s10 76 scale
-    sub.pushc -, 0, rf40 ; smul24 rf45, rf42, rf7                   # s10 86 row0 | s1 86 row0
-    add rf26, rf26, rf45 ; sub.pushc -, 0, rf40                     # s1 86 row0 | s10 87 store sums1
-    add rf38, rf26, rf38 ; sub.andc -, rf0, 15                      # s10 86 row0 | s10 87 store sums1
-    add rf38, rf38, -2 ; add rf40, rf26, rf7                        # s10 86 row0 | s11 86 row0
-    add rf38, rf38, rf27 ; add rf57, rf26, rf57 ; ldunifrf.rf45     # s10 86 row0 | s12 86 row0 | s1 87 store sums0 | uniform 0x00000028
-    mov.ifb tmuau, rf38 ; umul24 rf42, rf42, rf45                   # s10 86 row0 | s1 87 store sums0 | uniform 0xfffffffd (u8)
-    sub.ifb tmuau, rf38, -1 ; add rf42, rf42, rf44                  # s10 86 row1 | s1 87 store sums0 | uniform 0xfffffffd (u8)
-    add rf42, rf50, rf42 ; add rf26, rf26, rf51 ; thrsw ; ldunifrf.rf50 # s1 87 store sums0 | s13 86 row0 | s10 87 store sums1 | uniform 0x000006a0
-    nop ; sub.ifb tmuau, rf38, -2                                   # s10 86 row2 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf38, -3                                   # s10 86 row2 | uniform 0xfffffffd (u8)
-    nop ; mov.ifb tmua, rf31 ; thrsw                                # s11 76 scale
-    nop ; ldtmu.rf38                                                # s10 86 row0
-    nop ; smul24 rf44, rf38, rf38 ; ldtmu.rf51                      # s10 88 values0 | s10 86 row1
-    add rf38, rf38, rf51 ; smul24 rf35, rf51, rf51 ; thrsw ; ldtmu.rf45 # s10 48 add | s10 88 values1 | s10 86 row2
-    add rf43, rf44, rf35 ; smul24 rf44, rf45, rf45 ; ldunifrf.rf32  # s10 48 add | s10 88 v | s10 88 store squares1 | uniform 0x00000880
-    add rf35, rf51, rf45 ; add rf51, rf35, rf44 ; ldunifrf.rf25     # s10 48 add | s10 87 store sums1 | uniform 0x000006a4
-    nop ; thrsw ; ldtmu.rf28                                        # s10 86 row2
-    nop ; smul24 rf41, rf28, rf28 ; ldunifrf.rf49                   # s10 88 v | s10 88 store squares1 | uniform 0x00000884
-    nop ; add rf40, rf40, -2                                        # s11 86 row0
-    add tmud, rf38, rf45 ; add rf40, rf40, rf27 ; ldtmu.rf38        # s10 87 store sums1 | s11 86 row0 | s11 76 scale
-    add.ifa tmua, rf42, rf50 ; sub.pushc -, 0, rf38                 # s10 87 store sums1 | s11 86 row0
-    nop ; add tmud, rf43, rf44 ; ldunifrf.rf43                      # s10 88 store squares1 | s11 87 store sums1 | uniform 0x00000718
-    add.ifb tmua, rf42, rf32 ; add rf32, rf57, -2                   # s10 88 store squares1 | s12 86 row0
-    add tmud, rf35, rf28 ; add rf28, rf32, rf27 ; ldunifrf.rf32     # s10 87 store sums1 | s12 86 row0 | s11 88 store squares1 | uniform 0x000008f8
-    add.ifb tmua, rf42, rf25 ; add rf25, rf26, -2                   # s10 87 store sums1 | s13 86 row0
-    add tmud, rf51, rf41 ; add rf25, rf25, rf27 ; ldunifrf.rf27     # s10 88 store squares1 | s13 86 row0 | s11 87 store sums1 | uniform 0x0000071c
-    add.ifb tmua, rf42, rf49 ; sub.pushc -, 0, rf38                 # s10 88 store squares1 | s11 87 store sums1
-    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf40                       # s11 87 store sums1 | s11 86 row0 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf40, -1                                   # s11 86 row1 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf38                                     # s11 88 store squares1 | uniform 0x000008fc
-    nop ; sub.ifb tmuau, rf40, -2                                   # s11 86 row2 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf40, -3                                   # s11 86 row2 | uniform 0xfffffffd (u8)
-    tmuwt - ; thrsw ; ldtmu.rf40                                    # s11 86 row0
-    mov.ifb tmua, rf31 ; smul24 rf49, rf40, rf40                    # s12 76 scale | s11 88 values0
-    nop ; ldtmu.rf41                                                # s11 86 row1
-    add rf40, rf40, rf41 ; smul24 rf26, rf41, rf41 ; thrsw ; ldtmu.rf51 # s11 48 add | s11 88 values1 | s11 86 row2
-    add rf35, rf49, rf26 ; smul24 rf49, rf51, rf51 ; ldunifrf.rf57  # s11 48 add | s11 88 v | s12 87 store sums1 | uniform 0x00000790
-    add rf26, rf41, rf51 ; add rf41, rf26, rf49 ; ldunifrf.rf44     # s11 48 add | s12 88 store squares1 | uniform 0x00000970
-    nop ; thrsw ; ldtmu.rf50                                        # s11 86 row2
-    nop ; smul24 rf45, rf50, rf50 ; ldunifrf.rf48                   # s11 88 v | s12 87 store sums1 | uniform 0x00000794
-    nop ; ldunifrf.rf52                                             # s1 85 stage | uniform 0x00000034
-    add tmud, rf40, rf51 ; umul24 rf51, rf0, rf52 ; ldtmu.rf40      # s11 87 store sums1 | s1 85 stage | s12 76 scale
-    add.ifa tmua, rf42, rf43 ; sub.pushc -, 0, rf40                 # s11 87 store sums1 | s12 86 row0
-    shr rf35, rf51, 8 ; add tmud, rf35, rf49                        # s1 85 stage | s11 88 store squares1
-    add.ifb tmua, rf42, rf32 ; umul24 rf32, rf35, 5                 # s11 88 store squares1 | s1 85 stage
-    add tmud, rf26, rf50 ; sub rf26, rf0, rf32 ; ldunifrf.rf32      # s11 87 store sums1 | s1 85 stage | uniform 0x00000056
-    add.ifb tmua, rf42, rf27 ; umul24 rf27, rf35, rf32              # s11 87 store sums1 | s1 85 stage
-    shr rf27, rf27, 8 ; add tmud, rf41, rf45                        # s1 85 stage | s11 88 store squares1
-    add.ifb tmua, rf42, rf38 ; sub.pushc -, 0, rf40                 # s11 88 store squares1 | s12 87 store sums1
-    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf28                       # s12 87 store sums1 | s12 86 row0 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf28, -1                                   # s12 86 row1 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf38                                     # s1 87 store sums0 | uniform 0x00000028
-    nop ; sub.ifb tmuau, rf28, -2                                   # s12 86 row2 | uniform 0xfffffffd (u8)
-    nop ; sub.ifb tmuau, rf28, -3                                   # s12 86 row2 | uniform 0xfffffffd (u8)
-    tmuwt - ; thrsw ; ldtmu.rf28                                    # s12 86 row0
-    mov.ifb tmua, rf31 ; smul24 rf40, rf28, rf28                    # s13 76 scale | s12 88 values0
-    nop ; ldtmu.rf41                                                # s12 86 row1
-    add rf28, rf28, rf41 ; smul24 rf32, rf41, rf41 ; thrsw ; ldtmu.rf45 # s12 48 add | s12 88 values1 | s12 86 row2
-    add rf50, rf40, rf32 ; smul24 rf40, rf45, rf45 ; ldunifrf.rf49  # s12 48 add | s12 88 v | s13 87 store sums1 | uniform 0x00000808
-    add rf32, rf41, rf45 ; add rf41, rf32, rf40 ; ldunifrf.rf51     # s12 48 add | s13 88 store squares1 | uniform 0x000009e8
-    nop ; thrsw ; ldtmu.rf43                                        # s12 86 row2
-    shl rf52, rf26, 3 ; smul24 rf26, rf43, rf43                     # s1 87 store sums0 | s12 88 v
-    nop ; umul24 rf27, rf27, 3                                      # s1 85 stage
-    add tmud, rf28, rf45 ; sub rf28, rf35, rf27 ; ldtmu.rf27        # s12 87 store sums1 | s1 85 stage | s13 76 scale
-    add.ifa tmua, rf42, rf57 ; sub.pushc -, 0, rf27                 # s12 87 store sums1 | s13 86 row0
-    add tmud, rf50, rf40 ; umul24 rf28, rf28, rf38 ; ldunifrf.rf38  # s12 88 store squares1 | s1 87 store sums0 | s13 87 store sums1 | uniform 0x0000080c
-    add.ifb tmua, rf42, rf44 ; add rf28, rf28, rf52                 # s12 88 store squares1 | s1 87 store sums0
-    add tmud, rf41, rf26 ; add rf26, rf30, rf28 ; ldunifrf.rf28     # s12 88 store squares1 | s1 87 store sums0 | s13 88 store squares1 | uniform 0x000009ec
+    nop ; mov.ifnb tmuau, rf42 ; thrsw                              # s9 101 load src | uniform 0xfffffffd (u8)
+    nop ; ldunifrf.rf25                                             # s8 99 store flt0 | uniform 0x000005a0
+    nop ; ldunifrf.rf47                                             # s8 99 store flt0 | uniform 0x000005a4
+    nop ; ldtmu.rf39                                                # s9 101 load src
+    shl tmud, rf39, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf25                                  # s9 101 store flt0
+    nop ; ldtmu.rf25                                                # s9 101 load src
+    shl tmud, rf25, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf47                                  # s9 101 store flt0
+    nop ; ldunifrf.rf47                                             # s8 99 store flt0 | uniform 0x000005a8
+    nop ; ldtmu.rf25                                                # s9 101 load src
+    shl tmud, rf25, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf47                                  # s9 101 store flt0
+    nop ; ldunifrf.rf47                                             # s8 99 store flt0 | uniform 0x000005ac
+    nop ; ldtmu.rf25                                                # s9 101 load src
+    shl tmud, rf25, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf47                                  # s9 101 store flt0
+    nop ; ldunifrf.rf47                                             # s8 99 store flt0 | uniform 0x000005b0
+    nop ; ldtmu.rf25                                                # s9 101 load src
+    shl tmud, rf25, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf47                                  # s9 101 store flt0
+    nop ; ldunifrf.rf47                                             # s8 99 store flt0 | uniform 0x000005b4
+    nop ; ldtmu.rf25                                                # s9 101 load src
+    shl tmud, rf25, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf47                                  # s9 101 store flt0
+    nop ; ldunifrf.rf47                                             # s8 99 store flt0 | uniform 0x000005b8
+    nop ; ldtmu.rf25                                                # s9 101 load src
+    shl tmud, rf25, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf47                                  # s9 101 store flt0
+    nop ; ldunifrf.rf47                                             # s8 99 store flt0 | uniform 0x000005bc
+    nop ; ldtmu.rf25                                                # s9 101 load src
+    shl tmud, rf25, 4                                               # s9 101 store flt0
+    nop ; add.ifa tmua, rf34, rf47                                  # s9 101 store flt0
+    nop ; ldunifrf.rf34                                             # s10 76 scale | uniform table:scale1
+    nop ; add rf31, rf34, rf31 ; ldunifrf.rf34                      # s10 76 scale | s1 85 stage | uniform 0x00000034
+    tmuwt - ; umul24 rf34, rf0, rf34 ; ldunifrf.rf47                # s1 85 stage | s1 86 row0 | uniform value:src
+    nop ; mov tmua, rf31 ; thrsw ; ldunifrf.rf25                    # s10 76 scale | s1 85 stage | uniform 0x00000056
+    shr rf34, rf34, 8                                               # s1 85 stage
+    nop ; umul24 rf39, rf34, 5                                      # s1 85 stage
+    sub rf39, rf0, rf39 ; umul24 rf46, rf34, rf25 ; ldtmu.rf25      # s1 85 stage | s10 76 scale
+    nop ; umul24 rf35, rf34, 5                                      # s1 85 stage
+    shl rf35, rf39, 1 ; sub rf39, rf0, rf35                         # s1 86 row0 | s1 85 stage
+    shr rf46, rf46, 8 ; add rf35, rf47, rf35                        # s1 85 stage | s1 86 row0
+    nop ; umul24 rf46, rf46, 3                                      # s1 85 stage
+    shl rf39, rf39, 3 ; sub rf34, rf34, rf46                        # s1 87 store sums0 | s1 85 stage
+    sub.pushc -, 0, rf25 ; smul24 rf46, rf34, rf7                   # s10 86 row0 | s1 86 row0
+    add rf25, rf35, rf46 ; sub.pushc -, 0, rf25                     # s1 86 row0 | s10 87 store sums1
+    add rf45, rf25, rf45 ; sub.andc -, rf0, 15                      # s10 86 row0 | s10 87 store sums1
+    add rf45, rf45, -2 ; add rf35, rf25, rf7                        # s10 86 row0 | s11 86 row0
+    add rf45, rf45, rf27 ; add rf57, rf25, rf57 ; ldunifrf.rf46     # s10 86 row0 | s12 86 row0 | s1 87 store sums0 | uniform 0x00000028
+    mov.ifb tmuau, rf45 ; umul24 rf34, rf34, rf46                   # s10 86 row0 | s1 87 store sums0 | uniform 0xfffffffd (u8)
+    sub.ifb tmuau, rf45, -1 ; add rf34, rf34, rf39                  # s10 86 row1 | s1 87 store sums0 | uniform 0xfffffffd (u8)
+    add rf34, rf50, rf34 ; add rf25, rf25, rf51 ; thrsw ; ldunifrf.rf50 # s1 87 store sums0 | s13 86 row0 | s10 87 store sums1 | uniform 0x000006a0
+    nop ; sub.ifb tmuau, rf45, -2                                   # s10 86 row2 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf45, -3                                   # s10 86 row2 | uniform 0xfffffffd (u8)
+    nop ; mov tmua, rf31 ; thrsw ; ldtmu.rf45                       # s11 76 scale | s10 86 row0
+    nop ; smul24 rf39, rf45, rf45 ; ldtmu.rf51                      # s10 88 values0 | s10 86 row1
+    add rf45, rf45, rf51 ; smul24 rf46, rf51, rf51 ; ldunifrf.rf47  # s10 48 add | s10 88 values1 | s10 88 store squares1 | uniform 0x00000880
+    nop ; add rf40, rf39, rf46 ; thrsw ; ldtmu.rf39                 # s10 48 add | s10 86 row2
+    add rf32, rf51, rf39 ; smul24 rf51, rf39, rf39 ; ldunifrf.rf26  # s10 48 add | s10 88 v | s10 87 store sums1 | uniform 0x000006a4
+    nop ; add rf46, rf46, rf51 ; ldunifrf.rf28                      # s10 48 add | s10 88 store squares1 | uniform 0x00000884
+    nop ; thrsw ; ldtmu.rf44                                        # s10 86 row2
+    add rf48, rf35, -2 ; smul24 rf35, rf44, rf44                    # s11 86 row0 | s10 88 v
+    nop ; add rf48, rf48, rf27 ; ldunifrf.rf49                      # s11 86 row0 | s11 87 store sums1 | uniform 0x00000718
+    nop ; add tmud, rf45, rf39 ; ldtmu.rf39                         # s10 87 store sums1 | s11 76 scale
+    add.ifa tmua, rf34, rf50 ; sub.pushc -, 0, rf39                 # s10 87 store sums1 | s11 86 row0
+    nop ; add tmud, rf40, rf51 ; ldunifrf.rf40                      # s10 88 store squares1 | s11 88 store squares1 | uniform 0x000008f8
+    add.ifb tmua, rf34, rf47 ; add rf47, rf57, -2                   # s10 88 store squares1 | s12 86 row0
+    add tmud, rf32, rf44 ; add rf32, rf47, rf27 ; ldunifrf.rf44     # s10 87 store sums1 | s12 86 row0 | s11 87 store sums1 | uniform 0x0000071c
+    add.ifb tmua, rf34, rf26 ; add rf25, rf25, -2                   # s10 87 store sums1 | s13 86 row0
+    add tmud, rf46, rf35 ; add rf25, rf25, rf27 ; ldunifrf.rf27     # s10 88 store squares1 | s13 86 row0 | s11 88 store squares1 | uniform 0x000008fc
+    add.ifb tmua, rf34, rf28 ; sub.pushc -, 0, rf39                 # s10 88 store squares1 | s11 87 store sums1
+    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf48                       # s11 87 store sums1 | s11 86 row0 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf48, -1                                   # s11 86 row1 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf28                                     # s12 87 store sums1 | uniform 0x00000790
+    nop ; sub.ifb tmuau, rf48, -2                                   # s11 86 row2 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf48, -3                                   # s11 86 row2 | uniform 0xfffffffd (u8)
+    tmuwt - ; mov tmua, rf31 ; thrsw ; ldtmu.rf48                   # s12 76 scale | s11 86 row0
+    nop ; smul24 rf35, rf48, rf48 ; ldtmu.rf39                      # s11 88 values0 | s11 86 row1
+    add rf48, rf48, rf39 ; smul24 rf46, rf39, rf39 ; ldunifrf.rf26  # s11 48 add | s11 88 values1 | s12 88 store squares1 | uniform 0x00000970
+    nop ; add rf47, rf35, rf46 ; thrsw ; ldtmu.rf35                 # s11 48 add | s11 86 row2
+    add rf57, rf39, rf35 ; smul24 rf39, rf35, rf35 ; ldunifrf.rf51  # s11 48 add | s11 88 v | s12 87 store sums1 | uniform 0x00000794
+    nop ; add rf46, rf46, rf39 ; ldunifrf.rf50                      # s11 48 add | s1 85 stage | uniform 0x00000034
+    nop ; umul24 rf45, rf0, rf50 ; thrsw ; ldtmu.rf50               # s1 85 stage | s11 86 row2
+    shr rf52, rf45, 8 ; smul24 rf45, rf50, rf50                     # s1 85 stage | s11 88 v
+    nop ; umul24 rf54, rf52, 5                                      # s1 85 stage
+    add tmud, rf48, rf35 ; sub rf48, rf0, rf54 ; ldtmu.rf35         # s11 87 store sums1 | s1 85 stage | s12 76 scale
+    add.ifa tmua, rf34, rf49 ; sub.pushc -, 0, rf35                 # s11 87 store sums1 | s12 86 row0
+    nop ; add tmud, rf47, rf39 ; ldunifrf.rf39                      # s11 88 store squares1 | s1 85 stage | uniform 0x00000056
+    add.ifb tmua, rf34, rf40 ; umul24 rf39, rf52, rf39              # s11 88 store squares1 | s1 85 stage
+    shr rf39, rf39, 8 ; add tmud, rf57, rf50                        # s1 85 stage | s11 87 store sums1
+    add.ifb tmua, rf34, rf44 ; umul24 rf39, rf39, 3                 # s11 87 store sums1 | s1 85 stage
+    add tmud, rf46, rf45 ; sub rf39, rf52, rf39 ; ldunifrf.rf45     # s11 88 store squares1 | s1 85 stage | s1 87 store sums0 | uniform 0x00000028
+    add.ifb tmua, rf34, rf27 ; sub.pushc -, 0, rf35                 # s11 88 store squares1 | s12 87 store sums1
+    sub.andc -, rf0, 15 ; mov.ifb tmuau, rf32                       # s12 87 store sums1 | s12 86 row0 | uniform 0xfffffffd (u8)
+    sub.ifb tmuau, rf32, -1 ; umul24 rf39, rf39, rf45               # s12 86 row1 | s1 87 store sums0 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf45                                     # s13 87 store sums1 | uniform 0x00000808
+    nop ; sub.ifb tmuau, rf32, -2                                   # s12 86 row2 | uniform 0xfffffffd (u8)
+    nop ; sub.ifb tmuau, rf32, -3                                   # s12 86 row2 | uniform 0xfffffffd (u8)
+    tmuwt - ; mov tmua, rf31 ; thrsw ; ldtmu.rf32                   # s13 76 scale | s12 86 row0
+    nop ; smul24 rf35, rf32, rf32 ; ldtmu.rf27                      # s12 88 values0 | s12 86 row1
+    add rf32, rf32, rf27 ; smul24 rf46, rf27, rf27 ; ldunifrf.rf52  # s12 48 add | s12 88 values1 | s13 88 store squares1 | uniform 0x000009e8
+    nop ; add rf44, rf35, rf46 ; thrsw ; ldtmu.rf35                 # s12 48 add | s12 86 row2
+    add rf50, rf27, rf35 ; smul24 rf27, rf35, rf35 ; ldunifrf.rf57  # s12 48 add | s12 88 v | s13 87 store sums1 | uniform 0x0000080c
+    shl rf48, rf48, 3 ; add rf46, rf46, rf27                        # s1 87 store sums0 | s12 48 add
+    nop ; add rf48, rf39, rf48 ; thrsw ; ldtmu.rf39                 # s1 87 store sums0 | s12 86 row2
+    add rf48, rf41, rf48 ; smul24 rf41, rf39, rf39 ; ldunifrf.rf40  # s1 87 store sums0 | s12 88 v | s13 88 store squares1 | uniform 0x000009ec
+    nop ; ldunifrf.rf47                                             # s10 88 store squares1 | uniform 0x00000880
+    nop ; add tmud, rf32, rf35 ; ldtmu.rf32                         # s12 87 store sums1 | s13 76 scale
+    add.ifa tmua, rf34, rf28 ; sub.pushc -, 0, rf32                 # s12 87 store sums1 | s13 86 row0
+    nop ; add tmud, rf44, rf27 ; ldunifrf.rf27                      # s12 88 store squares1 | s14 91 values1 | uniform 0x000008a8
+    nop ; add.ifb tmua, rf34, rf26                                  # s12 88 store squares1
+    nop ; add tmud, rf46, rf41 ; ldunifrf.rf41                      # s12 88 store squares1 | s14 91 v | uniform 0x000008d0
     nop ; mov.ifb tmua, rf13                                        # s12 88 store squares1
-    nop ; add tmud, rf32, rf43 ; ldunifrf.rf32                      # s12 87 store sums1 | s10 88 store squares1 | uniform 0x00000880
-    add.ifb tmua, rf42, rf48 ; sub.pushc -, 0, rf27                 # s12 87 store sums1 | s13 87 store sums1
+    nop ; add tmud, rf50, rf39 ; ldunifrf.rf39                      # s12 87 store sums1 | s10 87 store sums1 | uniform 0x000006a0
+    add.ifb tmua, rf34, rf51 ; sub.pushc -, 0, rf32                 # s12 87 store sums1 | s13 87 store sums1
     sub.andc -, rf0, 15 ; mov.ifb tmuau, rf25                       # s13 87 store sums1 | s13 86 row0 | uniform 0xfffffffd (u8)
-    sub.ifb tmuau, rf25, -1 ; umul24 rf27, rf1, rf3                 # s13 86 row1 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldunifrf.rf42                                     # s14 91 values1 | uniform 0x000008a8
+    nop ; sub.ifb tmuau, rf25, -1                                   # s13 86 row1 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldunifrf.rf32                                     # s14 91 values1 | uniform 0x000006c8
     nop ; sub.ifb tmuau, rf25, -2                                   # s13 86 row2 | uniform 0xfffffffd (u8)
     nop ; sub.ifb tmuau, rf25, -3                                   # s13 86 row2 | uniform 0xfffffffd (u8)
-    tmuwt - ; thrsw ; ldtmu.rf25                                    # s13 86 row0
-    mov.ifb tmua, rf31 ; smul24 rf48, rf25, rf25                    # s14 76 scale | s13 88 values0
-    nop ; ldtmu.rf43                                                # s13 86 row1
-    add rf25, rf25, rf43 ; smul24 rf41, rf43, rf43 ; thrsw ; ldtmu.rf30 # s13 48 add | s13 88 values1 | s13 86 row2
-    add rf44, rf48, rf41 ; smul24 rf48, rf30, rf30 ; ldunifrf.rf52  # s13 48 add | s13 88 v | s14 91 v | uniform 0x000008d0
-    add rf41, rf43, rf30 ; add rf43, rf41, rf48 ; ldunifrf.rf40     # s13 48 add | s10 87 store sums1 | uniform 0x000006a0
-    nop ; thrsw ; ldtmu.rf50                                        # s13 86 row2
-    nop ; smul24 rf57, rf50, rf50 ; ldunifrf.rf35                   # s13 88 v | s14 91 values1 | uniform 0x000006c8
-    nop ; ldunifrf.rf45                                             # s14 91 v | uniform 0x000006f0
-    nop ; add tmud, rf25, rf30 ; ldtmu.rf25                         # s13 87 store sums1 | s14 76 scale
-    add.ifa tmua, rf26, rf49 ; sub.pushc -, 0, rf25                 # s13 87 store sums1 | s14 91 values0
-    nop ; add tmud, rf44, rf48 ; ldunifrf.rf44                      # s13 88 store squares1 | s14 95 mul | uniform 0x000001c7
-    nop ; add.ifb tmua, rf26, rf51                                  # s13 88 store squares1
-    nop ; add tmud, rf41, rf50 ; ldunifrf.rf41                      # s13 87 store sums1 | s10 88 store squares1 | uniform 0x00000884
-    nop ; add.ifb tmua, rf26, rf38                                  # s13 87 store sums1
-    nop ; add tmud, rf43, rf57 ; ldunifrf.rf43                      # s13 88 store squares1 | s14 91 values1 | uniform 0x000008ac
-    add.ifb tmua, rf26, rf28 ; sub.pushc -, 0, rf25                 # s13 88 store squares1 | s14 94 store a1
+    tmuwt - ; mov tmua, rf31 ; thrsw ; ldtmu.rf25                   # s14 76 scale | s13 86 row0
+    nop ; smul24 rf51, rf25, rf25 ; ldtmu.rf34                      # s13 88 values0 | s13 86 row1
+    add rf25, rf25, rf34 ; smul24 rf50, rf34, rf34 ; ldunifrf.rf46  # s13 48 add | s13 88 values1 | s14 91 v | uniform 0x000006f0
+    nop ; add rf26, rf51, rf50 ; thrsw ; ldtmu.rf51                 # s13 48 add | s13 86 row2
+    add rf44, rf34, rf51 ; smul24 rf34, rf51, rf51 ; ldunifrf.rf28  # s13 48 add | s13 88 v | s14 95 mul | uniform 0x000001c7
+    nop ; add rf50, rf50, rf34 ; ldunifrf.rf35                      # s13 48 add | s10 88 store squares1 | uniform 0x00000884
+    nop ; thrsw ; ldtmu.rf49                                        # s13 86 row2
+    nop ; smul24 rf54, rf49, rf49 ; ldunifrf.rf53                   # s13 88 v | s14 91 values1 | uniform 0x000008ac
+    nop ; ldunifrf.rf55                                             # s14 91 v | uniform 0x000008d4
+    nop ; add tmud, rf25, rf51 ; ldtmu.rf25                         # s13 87 store sums1 | s14 76 scale
+    add.ifa tmua, rf48, rf45 ; sub.pushc -, 0, rf25                 # s13 87 store sums1 | s14 91 values0
+    nop ; add tmud, rf26, rf34 ; ldunifrf.rf26                      # s13 88 store squares1 | s10 87 store sums1 | uniform 0x000006a4
+    nop ; add.ifb tmua, rf48, rf52                                  # s13 88 store squares1
+    nop ; add tmud, rf44, rf49 ; ldunifrf.rf44                      # s13 87 store sums1 | s14 91 values1 | uniform 0x000006cc
+    nop ; add.ifb tmua, rf48, rf57                                  # s13 87 store sums1
+    nop ; add tmud, rf50, rf54 ; ldunifrf.rf50                      # s13 88 store squares1 | s14 91 v | uniform 0x000006f4
+    add.ifb tmua, rf48, rf40 ; sub.pushc -, 0, rf25                 # s13 88 store squares1 | s14 94 store a1
     tmuwt - ; sub.andc -, rf0, 15                                   # s14 91 values0 | s14 94 store a1
-    nop ; add.ifb tmua, rf26, rf32                                  # s14 91 values0
-    add.ifb tmua, rf26, rf42 ; add rf27, rf4, rf27 ; thrsw          # s14 91 values1
-    nop ; add.ifb tmua, rf26, rf52                                  # s14 91 v
-    nop ; add.ifb tmua, rf26, rf40                                  # s14 91 values0
-    nop ; thrsw ; ldtmu.rf40                                        # s14 91 values0
-    nop ; ldtmu.rf52                                                # s14 91 values1
-    add rf35, rf40, rf52 ; add.ifb tmua, rf26, rf35                 # s14 48 add | s14 91 values1
-    nop ; thrsw ; ldtmu.rf40                                        # s14 91 v
-    add rf35, rf35, rf40 ; add.ifb tmua, rf26, rf45                 # s14 48 square | s14 91 v
-    nop ; smul24 rf35, rf35, 9                                      # s14 93 mul
-    nop ; thrsw ; ldtmu.rf40                                        # s14 91 values0
-    nop ; ldtmu.rf45                                                # s14 91 values1
-    nop ; add rf40, rf40, rf45 ; ldunifrf.rf45                      # s14 48 add | s14 91 v | uniform 0x000008d4
-    nop ; ldtmu.rf52                                                # s14 91 v
-    nop ; add rf40, rf40, rf52 ; ldunifrf.rf52                      # s14 48 total | s10 87 store sums1 | uniform 0x000006a4
-    nop ; smul24 rf42, rf40, rf40 ; ldunifrf.rf32                   # s14 93 mul | s14 91 values1 | uniform 0x000006cc
-    nop ; sub rf35, rf35, rf42 ; ldunifrf.rf42                      # s14 93 sub | s14 91 v | uniform 0x000006f4
-    nop ; smul24 rf35, rf35, rf25 ; ldunifrf.rf28                   # s14 93 mul | s14 95 mul | uniform 0x000001c7
-    nop ; add rf35, rf35, rf9 ; ldunifrf.rf57                       # s14 93 rshr | s14 94 store a1 | uniform 0x00000a60
-    shr rf35, rf35, -12                                             # s14 93 rshr
-    max rf35, rf35, 0                                               # s14 93 a2
-    umin rf35, rf35, rf6 ; ldunifrf.rf38                            # s14 93 a2 | s14 95 store b1 | uniform 0x00000bf0
-    shl rf35, rf35, 2                                               # s14 93 a2
-    nop ; add.ifb tmua, rf10, rf35 ; thrsw                          # s14 93 a2
-    nop ; add.ifb tmua, rf26, rf41                                  # s14 91 values0
-    nop ; add.ifb tmua, rf26, rf43                                  # s14 91 values1
-    nop ; thrsw ; ldtmu.rf43                                        # s14 93 a2
-    sub rf45, rf11, rf43 ; add.ifb tmua, rf26, rf45                 # s14 95 sub | s14 91 v
-    add.ifb tmua, rf26, rf52 ; smul24 rf40, rf45, rf40              # s14 91 values0 | s14 95 mul
-    nop ; smul24 rf40, rf40, rf44 ; thrsw ; ldtmu.rf44              # s14 95 mul | s14 91 values0
-    nop ; add rf40, rf40, rf12 ; ldtmu.rf45                         # s14 95 rshr | s14 91 values1
-    add rf32, rf44, rf45 ; add.ifb tmua, rf26, rf32                 # s14 48 add | s14 91 values1
-    nop ; thrsw ; ldtmu.rf44                                        # s14 91 v
-    add rf32, rf32, rf44 ; add.ifb tmua, rf26, rf42                 # s14 48 square | s14 91 v
+    nop ; add.ifb tmua, rf48, rf47                                  # s14 91 values0
+    nop ; add.ifb tmua, rf48, rf27 ; thrsw                          # s14 91 values1
+    nop ; add.ifb tmua, rf48, rf41                                  # s14 91 v
+    nop ; add.ifb tmua, rf48, rf39                                  # s14 91 values0
+    nop ; thrsw ; ldtmu.rf39                                        # s14 91 values0
+    nop ; ldtmu.rf41                                                # s14 91 values1
+    add rf32, rf39, rf41 ; add.ifb tmua, rf48, rf32                 # s14 48 add | s14 91 values1
+    nop ; thrsw ; ldtmu.rf39                                        # s14 91 v
+    add rf32, rf32, rf39 ; add.ifb tmua, rf48, rf46                 # s14 48 square | s14 91 v
     nop ; smul24 rf32, rf32, 9                                      # s14 93 mul
-    nop ; thrsw ; ldtmu.rf42                                        # s14 91 values0
-    nop ; ldtmu.rf44                                                # s14 91 values1
-    nop ; add rf42, rf42, rf44 ; ldunifrf.rf44                      # s14 48 add | s14 94 store a1 | uniform 0x00000a64
-    nop ; mov tmud, rf43 ; ldtmu.rf43                               # s14 94 store a1 | s14 91 v
-    add rf42, rf42, rf43 ; add.ifa tmua, rf26, rf57                 # s14 48 total | s14 94 store a1
-    asr tmud, rf40, 12 ; smul24 rf40, rf42, rf42                    # s14 95 store b1 | s14 93 mul
-    sub rf32, rf32, rf40 ; add.ifa tmua, rf26, rf38                 # s14 93 sub | s14 95 store b1
-    nop ; smul24 rf25, rf32, rf25 ; ldunifrf.rf32                   # s14 93 mul | s14 95 store b1 | uniform 0x00000bf4
-    add rf25, rf25, rf9 ; umul24 rf38, rf1, rf3 ; ldunifrf.rf40     # s14 93 rshr | s11 88 store squares1 | uniform 0x000008f8
+    nop ; umul24 rf46, rf1, rf3 ; thrsw ; ldtmu.rf39                # s14 91 values0
+    nop ; ldtmu.rf41                                                # s14 91 values1
+    nop ; add rf39, rf39, rf41 ; ldunifrf.rf41                      # s14 48 add | s14 95 mul | uniform 0x000001c7
+    nop ; ldtmu.rf27                                                # s14 91 v
+    nop ; add rf27, rf39, rf27 ; ldunifrf.rf39                      # s14 48 total | s14 94 store a1 | uniform 0x00000a60
+    nop ; smul24 rf47, rf27, rf27 ; ldunifrf.rf40                   # s14 93 mul | s14 95 store b1 | uniform 0x00000bf0
+    nop ; sub rf32, rf32, rf47 ; ldunifrf.rf47                      # s14 93 sub | s14 94 store a1 | uniform 0x00000a64
+    nop ; smul24 rf32, rf32, rf25 ; ldunifrf.rf54                   # s14 93 mul | s14 95 store b1 | uniform 0x00000bf4
+    nop ; add rf32, rf32, rf9 ; ldunifrf.rf57                       # s14 93 rshr | s11 88 store squares1 | uniform 0x000008f8
+    shr rf32, rf32, -12                                             # s14 93 rshr
+    max rf32, rf32, 0                                               # s14 93 a2
+    umin rf32, rf32, rf6 ; ldunifrf.rf49                            # s14 93 a2 | s15 91 values1 | uniform 0x00000920
+    shl rf32, rf32, 2                                               # s14 93 a2
+    nop ; add.ifb tmua, rf10, rf32 ; thrsw                          # s14 93 a2
+    nop ; add.ifb tmua, rf48, rf35                                  # s14 91 values0
+    nop ; add.ifb tmua, rf48, rf53                                  # s14 91 values1
+    nop ; thrsw ; ldtmu.rf53                                        # s14 93 a2
+    sub rf55, rf11, rf53 ; add.ifb tmua, rf48, rf55                 # s14 95 sub | s14 91 v
+    add.ifb tmua, rf48, rf26 ; smul24 rf26, rf55, rf27              # s14 91 values0 | s14 95 mul
+    nop ; smul24 rf26, rf26, rf28 ; thrsw ; ldtmu.rf28              # s14 95 mul | s14 91 values0
+    nop ; add rf26, rf26, rf12 ; ldtmu.rf27                         # s14 95 rshr | s14 91 values1
+    add rf27, rf28, rf27 ; add.ifb tmua, rf48, rf44                 # s14 48 add | s14 91 values1
+    nop ; thrsw ; ldtmu.rf28                                        # s14 91 v
+    add rf27, rf27, rf28 ; add.ifb tmua, rf48, rf50                 # s14 48 square | s14 91 v
+    add rf46, rf4, rf46 ; smul24 rf27, rf27, 9                      # s14 93 mul
+    nop ; thrsw ; ldtmu.rf28                                        # s14 91 values0
+    nop ; ldtmu.rf50                                                # s14 91 values1
+    nop ; add rf28, rf28, rf50 ; ldunifrf.rf50                      # s14 48 add | s15 91 v | uniform 0x00000948
+    nop ; mov tmud, rf53 ; ldtmu.rf53                               # s14 94 store a1 | s14 91 v
+    add rf28, rf28, rf53 ; add.ifa tmua, rf48, rf39                 # s14 48 total | s14 94 store a1
+    asr tmud, rf26, 12 ; smul24 rf26, rf28, rf28                    # s14 95 store b1 | s14 93 mul
+    sub rf26, rf27, rf26 ; add.ifa tmua, rf48, rf40                 # s14 93 sub | s14 95 store b1
+    nop ; smul24 rf25, rf26, rf25 ; ldunifrf.rf26                   # s14 93 mul | s11 87 store sums1 | uniform 0x00000718
+    nop ; add rf25, rf25, rf9 ; ldunifrf.rf27                       # s14 93 rshr | s15 91 values1 | uniform 0x00000740
     shr rf25, rf25, -12                                             # s14 93 rshr
     max rf25, rf25, 0                                               # s14 93 a2
-    umin rf25, rf25, rf6 ; ldunifrf.rf43                            # s14 93 a2 | s15 91 values1 | uniform 0x00000920
+    umin rf25, rf25, rf6 ; ldunifrf.rf40                            # s14 93 a2 | s15 91 v | uniform 0x00000768
     shl rf25, rf25, 2                                               # s14 93 a2
     nop ; add.ifb tmua, rf10, rf25 ; thrsw                          # s14 93 a2
-    nop ; mov.ifb tmua, rf31                                        # s15 76 scale
-    nop ; ldunifrf.rf25                                             # s15 91 v | uniform 0x00000948
-    nop ; thrsw ; ldtmu.rf57                                        # s14 93 a2
-    nop ; sub rf45, rf11, rf57 ; ldunifrf.rf52                      # s14 95 sub | s11 87 store sums1 | uniform 0x00000718
-    nop ; smul24 rf42, rf45, rf42 ; ldunifrf.rf45                   # s14 95 mul | s15 91 values1 | uniform 0x00000740
-    mov tmud, rf57 ; smul24 rf28, rf42, rf28 ; ldtmu.rf42           # s14 94 store a1 | s14 95 mul | s15 76 scale
-    add rf28, rf28, rf12 ; add.ifa tmua, rf26, rf44                 # s14 95 rshr | s14 94 store a1
+    nop ; mov tmua, rf31 ; ldunifrf.rf25                            # s15 76 scale | s14 95 mul | uniform 0x000001c7
+    nop ; ldunifrf.rf39                                             # s11 88 store squares1 | uniform 0x000008fc
+    nop ; thrsw ; ldtmu.rf53                                        # s14 93 a2
+    nop ; sub rf44, rf11, rf53 ; ldunifrf.rf55                      # s14 95 sub | s15 91 values1 | uniform 0x00000924
+    nop ; smul24 rf28, rf44, rf28 ; ldunifrf.rf44                   # s14 95 mul | s15 91 v | uniform 0x0000094c
+    mov tmud, rf53 ; smul24 rf28, rf28, rf41 ; ldtmu.rf41           # s14 94 store a1 | s14 95 mul | s15 76 scale
+    add rf28, rf28, rf12 ; add.ifa tmua, rf48, rf47                 # s14 95 rshr | s14 94 store a1
     asr tmud, rf28, 12                                              # s14 95 store b1
-    add.ifa tmua, rf26, rf32 ; sub.pushc -, 0, rf42                 # s14 95 store b1 | s15 91 values0
-    sub.pushc -, 0, rf42 ; add.ifa tmua, rf26, rf40                 # s15 94 store a1 | s15 91 values0
-    sub.andc -, rf0, 15 ; add.ifb tmua, rf26, rf43                  # s15 94 store a1 | s15 91 values1
-    add.ifb tmua, rf26, rf25 ; add rf25, rf4, rf38 ; thrsw          # s15 91 v
-    and rf52, rf0, 7 ; add.ifb tmua, rf26, rf52                     # s9 100 stage | s15 91 values0
-    tmuwt - ; ldunifrf.rf38                                         # s15 91 v | uniform 0x00000768
-    nop ; thrsw ; ldtmu.rf43                                        # s15 91 values0
-    nop ; ldtmu.rf40                                                # s15 91 values1
-    add rf40, rf43, rf40 ; add.ifb tmua, rf26, rf45                 # s15 48 add | s15 91 values1
-    nop ; thrsw ; ldtmu.rf43                                        # s15 91 v
-    add rf38, rf40, rf43 ; add.ifb tmua, rf26, rf38                 # s15 48 square | s15 91 v
-    nop ; smul24 rf38, rf38, 9                                      # s15 93 mul
+    add.ifa tmua, rf48, rf54 ; sub.pushc -, 0, rf41                 # s14 95 store b1 | s15 91 values0
+    sub.pushc -, 0, rf41 ; add.ifa tmua, rf48, rf57                 # s15 94 store a1 | s15 91 values0
+    sub.andc -, rf0, 15 ; add.ifb tmua, rf48, rf49                  # s15 94 store a1 | s15 91 values1
+    add.ifb tmua, rf48, rf50 ; umul24 rf50, rf1, rf3 ; thrsw        # s15 91 v
+    add.ifb tmua, rf48, rf26 ; add rf26, rf4, rf50                  # s15 91 values0
+    tmuwt - ; ldunifrf.rf50                                         # s11 87 store sums1 | uniform 0x0000071c
+    nop ; thrsw ; ldtmu.rf49                                        # s15 91 values0
+    nop ; ldtmu.rf57                                                # s15 91 values1
+    add rf27, rf49, rf57 ; add.ifb tmua, rf48, rf27                 # s15 48 add | s15 91 values1
+    nop ; thrsw ; ldtmu.rf49                                        # s15 91 v
+    add rf27, rf27, rf49 ; add.ifb tmua, rf48, rf40                 # s15 48 square | s15 91 v
+    nop ; smul24 rf27, rf27, 9                                      # s15 93 mul
     nop ; thrsw ; ldtmu.rf40                                        # s15 91 values0
-    nop ; ldtmu.rf43                                                # s15 91 values1
-    nop ; add rf40, rf40, rf43 ; ldunifrf.rf43                      # s15 48 add | s14 95 mul | uniform 0x000001c7
-    nop ; ldtmu.rf45                                                # s15 91 v
-    nop ; add rf40, rf40, rf45 ; ldunifrf.rf45                      # s15 48 total | s11 88 store squares1 | uniform 0x000008fc
-    nop ; smul24 rf32, rf40, rf40 ; ldunifrf.rf28                   # s15 93 mul | s15 91 values1 | uniform 0x00000924
-    nop ; sub rf32, rf38, rf32 ; ldunifrf.rf38                      # s15 93 sub | s15 91 v | uniform 0x0000094c
-    nop ; smul24 rf32, rf32, rf42 ; ldunifrf.rf44                   # s15 93 mul | s11 87 store sums1 | uniform 0x0000071c
-    nop ; add rf32, rf32, rf9 ; ldunifrf.rf57                       # s15 93 rshr | s15 91 values1 | uniform 0x00000744
-    shr rf32, rf32, -12                                             # s15 93 rshr
-    max rf32, rf32, 0                                               # s15 93 a2
-    umin rf32, rf32, rf6 ; ldunifrf.rf41                            # s15 93 a2 | s15 91 v | uniform 0x0000076c
-    shl rf32, rf32, 2                                               # s15 93 a2
-    nop ; add.ifb tmua, rf10, rf32 ; thrsw                          # s15 93 a2
-    nop ; add.ifb tmua, rf26, rf45                                  # s15 91 values0
-    nop ; add.ifb tmua, rf26, rf28                                  # s15 91 values1
-    nop ; thrsw ; ldtmu.rf28                                        # s15 93 a2
-    sub rf38, rf11, rf28 ; add.ifb tmua, rf26, rf38                 # s15 95 sub | s15 91 v
-    add.ifb tmua, rf26, rf44 ; smul24 rf38, rf38, rf40              # s15 91 values0 | s15 95 mul
-    nop ; smul24 rf38, rf38, rf43 ; thrsw ; ldtmu.rf43              # s15 95 mul | s15 91 values0
-    nop ; add rf38, rf38, rf12 ; ldtmu.rf40                         # s15 95 rshr | s15 91 values1
-    add rf40, rf43, rf40 ; add.ifb tmua, rf26, rf57                 # s15 48 add | s15 91 values1
-    nop ; thrsw ; ldtmu.rf43                                        # s15 91 v
-    add rf40, rf40, rf43 ; add.ifb tmua, rf26, rf41                 # s15 48 square | s15 91 v
-    nop ; smul24 rf40, rf40, 9                                      # s15 93 mul
-    nop ; thrsw ; ldtmu.rf41                                        # s15 91 values0
-    nop ; ldtmu.rf43                                                # s15 91 values1
-    nop ; add rf41, rf41, rf43 ; ldunifrf.rf43                      # s15 48 add | s14 95 mul | uniform 0x000001c7
+    nop ; ldtmu.rf49                                                # s15 91 values1
+    nop ; add rf40, rf40, rf49 ; ldunifrf.rf49                      # s15 48 add | s15 91 values1 | uniform 0x00000744
     nop ; ldtmu.rf57                                                # s15 91 v
-    add rf28, rf41, rf57 ; mov tmud, rf28 ; ldunifrf.rf41           # s15 48 total | s15 94 store a1 | uniform 0x00000ad8
-    add.ifa tmua, rf26, rf41 ; smul24 rf41, rf28, rf28              # s15 94 store a1 | s15 93 mul
-    nop ; sub rf40, rf40, rf41 ; ldunifrf.rf41                      # s15 93 sub | s15 95 store b1 | uniform 0x00000c68
-    asr tmud, rf38, 12 ; smul24 rf38, rf40, rf42                    # s15 95 store b1 | s15 93 mul
-    add rf38, rf38, rf9 ; add.ifa tmua, rf26, rf41                  # s15 93 rshr | s15 95 store b1
-    shr rf38, rf38, -12                                             # s15 93 rshr
-    max rf38, rf38, 0                                               # s15 93 a2
-    umin rf38, rf38, rf6 ; ldunifrf.rf41                            # s15 93 a2 | s15 94 store a1 | uniform 0x00000adc
-    shl rf38, rf38, 2                                               # s15 93 a2
-    nop ; add.ifb tmua, rf10, rf38 ; thrsw                          # s15 93 a2
-    nop ; mov.ifb tmua, rf31                                        # s16 76 scale
-    nop ; ldunifrf.rf38                                             # s15 95 store b1 | uniform 0x00000c6c
-    nop ; thrsw ; ldtmu.rf40                                        # s15 93 a2
-    nop ; sub rf42, rf11, rf40 ; ldunifrf.rf57                      # s15 95 sub | s12 88 store squares1 | uniform 0x00000970
-    nop ; smul24 rf28, rf42, rf28 ; ldunifrf.rf42                   # s15 95 mul | s16 91 values1 | uniform 0x00000998
-    mov tmud, rf40 ; smul24 rf28, rf28, rf43 ; ldtmu.rf40           # s15 94 store a1 | s15 95 mul | s16 76 scale
-    add rf28, rf28, rf12 ; add.ifa tmua, rf26, rf41                 # s15 95 rshr | s15 94 store a1
+    nop ; add rf40, rf40, rf57 ; ldunifrf.rf57                      # s15 48 total | s15 91 v | uniform 0x0000076c
+    nop ; smul24 rf54, rf40, rf40 ; ldunifrf.rf28                   # s15 93 mul | s14 95 mul | uniform 0x000001c7
+    nop ; sub rf27, rf27, rf54 ; ldunifrf.rf54                      # s15 93 sub | s15 94 store a1 | uniform 0x00000ad8
+    nop ; smul24 rf27, rf27, rf41 ; ldunifrf.rf47                   # s15 93 mul | s15 95 store b1 | uniform 0x00000c68
+    nop ; add rf27, rf27, rf9 ; ldunifrf.rf53                       # s15 93 rshr | s15 94 store a1 | uniform 0x00000adc
+    shr rf27, rf27, -12                                             # s15 93 rshr
+    max rf27, rf27, 0                                               # s15 93 a2
+    umin rf27, rf27, rf6 ; ldunifrf.rf35                            # s15 93 a2 | s15 95 store b1 | uniform 0x00000c6c
+    shl rf27, rf27, 2                                               # s15 93 a2
+    nop ; add.ifb tmua, rf10, rf27 ; thrsw                          # s15 93 a2
+    nop ; add.ifb tmua, rf48, rf39                                  # s15 91 values0
+    nop ; add.ifb tmua, rf48, rf55                                  # s15 91 values1
+    nop ; thrsw ; ldtmu.rf55                                        # s15 93 a2
+    sub rf44, rf11, rf55 ; add.ifb tmua, rf48, rf44                 # s15 95 sub | s15 91 v
+    add.ifb tmua, rf48, rf50 ; smul24 rf40, rf44, rf40              # s15 91 values0 | s15 95 mul
+    nop ; smul24 rf25, rf40, rf25 ; thrsw ; ldtmu.rf40              # s15 95 mul | s15 91 values0
+    nop ; add rf25, rf25, rf12 ; ldtmu.rf44                         # s15 95 rshr | s15 91 values1
+    add rf40, rf40, rf44 ; add.ifb tmua, rf48, rf49                 # s15 48 add | s15 91 values1
+    nop ; thrsw ; ldtmu.rf44                                        # s15 91 v
+    add rf40, rf40, rf44 ; add.ifb tmua, rf48, rf57                 # s15 48 square | s15 91 v
+    nop ; smul24 rf40, rf40, 9                                      # s15 93 mul
+    nop ; thrsw ; ldtmu.rf44                                        # s15 91 values0
+    nop ; ldtmu.rf57                                                # s15 91 values1
+    nop ; add rf44, rf44, rf57 ; ldunifrf.rf57                      # s15 48 add | s12 88 store squares1 | uniform 0x00000970
+    nop ; mov tmud, rf55 ; ldtmu.rf55                               # s15 94 store a1 | s15 91 v
+    add rf44, rf44, rf55 ; add.ifa tmua, rf48, rf54                 # s15 48 total | s15 94 store a1
+    asr tmud, rf25, 12 ; smul24 rf25, rf44, rf44                    # s15 95 store b1 | s15 93 mul
+    sub rf25, rf40, rf25 ; add.ifa tmua, rf48, rf47                 # s15 93 sub | s15 95 store b1
+    nop ; smul24 rf25, rf25, rf41 ; ldunifrf.rf41                   # s15 93 mul | s16 91 values1 | uniform 0x00000998
+    nop ; add rf25, rf25, rf9 ; ldunifrf.rf40                       # s15 93 rshr | s16 91 v | uniform 0x000009c0
+    shr rf25, rf25, -12                                             # s15 93 rshr
+    max rf25, rf25, 0                                               # s15 93 a2
+    umin rf25, rf25, rf6 ; ldunifrf.rf47                            # s15 93 a2 | s12 87 store sums1 | uniform 0x00000790
+    shl rf25, rf25, 2                                               # s15 93 a2
+    nop ; add.ifb tmua, rf10, rf25 ; thrsw                          # s15 93 a2
+    nop ; mov tmua, rf31 ; ldunifrf.rf25                            # s16 76 scale | s16 91 values1 | uniform 0x000007b8
+    nop ; ldunifrf.rf54                                             # s16 91 v | uniform 0x000007e0
+    nop ; thrsw ; ldtmu.rf55                                        # s15 93 a2
+    nop ; sub rf49, rf11, rf55 ; ldunifrf.rf50                      # s15 95 sub | s14 95 mul | uniform 0x000001c7
+    nop ; smul24 rf44, rf49, rf44 ; ldunifrf.rf49                   # s15 95 mul | s16 91 values1 | uniform 0x0000099c
+    mov tmud, rf55 ; smul24 rf28, rf44, rf28 ; ldtmu.rf44           # s15 94 store a1 | s15 95 mul | s16 76 scale
+    add rf28, rf28, rf12 ; add.ifa tmua, rf48, rf53                 # s15 95 rshr | s15 94 store a1
     asr tmud, rf28, 12                                              # s15 95 store b1
-    add.ifa tmua, rf26, rf38 ; sub.pushc -, 0, rf40                 # s15 95 store b1 | s16 91 values0
-    sub.pushc -, 0, rf40 ; add.ifa tmua, rf26, rf57                 # s16 94 store a1 | s16 91 values0
-    sub.andc -, rf0, 15 ; add.ifb tmua, rf26, rf42                  # s16 94 store a1 | s16 91 values1
-    nop ; thrsw ; ldunifrf.rf42                                     # s16 91 v | uniform 0x000009c0
-    nop ; add.ifb tmua, rf26, rf42                                  # s16 91 v
-    nop ; ldunifrf.rf42                                             # s12 87 store sums1 | uniform 0x00000790
-    nop ; thrsw ; ldtmu.rf57                                        # s16 91 values0
-    nop ; ldtmu.rf38                                                # s16 91 values1
-    add rf38, rf57, rf38 ; add.ifb tmua, rf26, rf42                 # s16 48 add | s16 91 values0
-    nop ; ldtmu.rf42                                                # s16 91 v
-    nop ; add rf38, rf38, rf42 ; ldunifrf.rf42                      # s16 48 square | s16 91 values1 | uniform 0x000007b8
-    add.ifb tmua, rf26, rf42 ; smul24 rf38, rf38, 9                 # s16 91 values1 | s16 93 mul
-    nop ; thrsw ; ldunifrf.rf42                                     # s16 91 v | uniform 0x000007e0
-    nop ; add.ifb tmua, rf26, rf42                                  # s16 91 v
-    nop ; ldunifrf.rf42                                             # s14 95 mul | uniform 0x000001c7
-    nop ; thrsw ; ldtmu.rf57                                        # s16 91 values0
-    nop ; ldtmu.rf28                                                # s16 91 values1
-    nop ; add rf28, rf57, rf28 ; ldunifrf.rf57                      # s16 48 add | s16 91 values1 | uniform 0x0000099c
-    nop ; ldtmu.rf41                                                # s16 91 v
-    nop ; add rf28, rf28, rf41 ; ldunifrf.rf41                      # s16 48 total | s16 91 v | uniform 0x000009c4
-    nop ; smul24 rf43, rf28, rf28 ; ldunifrf.rf44                   # s16 93 mul | s12 87 store sums1 | uniform 0x00000794
-    nop ; sub rf38, rf38, rf43 ; ldunifrf.rf43                      # s16 93 sub | s16 91 values1 | uniform 0x000007bc
-    nop ; smul24 rf38, rf38, rf40 ; ldunifrf.rf45                   # s16 93 mul | s16 91 v | uniform 0x000007e4
-    nop ; add rf38, rf38, rf9 ; ldunifrf.rf32                       # s16 93 rshr | s14 95 mul | uniform 0x000001c7
-    shr rf38, rf38, -12                                             # s16 93 rshr
-    max rf38, rf38, 0                                               # s16 93 a2
-    umin rf38, rf38, rf6 ; ldunifrf.rf35                            # s16 93 a2 | s16 94 store a1 | uniform 0x00000b50
-    shl rf38, rf38, 2                                               # s16 93 a2
-    nop ; add.ifb tmua, rf10, rf38 ; thrsw                          # s16 93 a2
+    add.ifa tmua, rf48, rf35 ; sub.pushc -, 0, rf44                 # s15 95 store b1 | s16 91 values0
+    sub.pushc -, 0, rf44 ; add.ifa tmua, rf48, rf57                 # s16 94 store a1 | s16 91 values0
+    sub.andc -, rf0, 15 ; add.ifb tmua, rf48, rf41                  # s16 94 store a1 | s16 91 values1
+    nop ; add.ifb tmua, rf48, rf40 ; thrsw                          # s16 91 v
+    and rf47, rf0, 7 ; add.ifb tmua, rf48, rf47                     # s9 100 stage | s16 91 values0
+    tmuwt - ; ldunifrf.rf40                                         # s16 91 v | uniform 0x000009c4
+    nop ; thrsw ; ldtmu.rf41                                        # s16 91 values0
+    nop ; ldtmu.rf57                                                # s16 91 values1
+    add rf25, rf41, rf57 ; add.ifb tmua, rf48, rf25                 # s16 48 add | s16 91 values1
+    nop ; thrsw ; ldtmu.rf41                                        # s16 91 v
+    add rf25, rf25, rf41 ; add.ifb tmua, rf48, rf54                 # s16 48 square | s16 91 v
+    nop ; smul24 rf25, rf25, 9                                      # s16 93 mul
+    nop ; thrsw ; ldtmu.rf41                                        # s16 91 values0
+    nop ; ldtmu.rf54                                                # s16 91 values1
+    nop ; add rf41, rf41, rf54 ; ldunifrf.rf54                      # s16 48 add | s12 87 store sums1 | uniform 0x00000794
+    nop ; ldtmu.rf57                                                # s16 91 v
+    nop ; add rf41, rf41, rf57 ; ldunifrf.rf57                      # s16 48 total | s16 91 values1 | uniform 0x000007bc
+    nop ; smul24 rf35, rf41, rf41 ; ldunifrf.rf28                   # s16 93 mul | s16 91 v | uniform 0x000007e4
+    nop ; sub rf25, rf25, rf35 ; ldunifrf.rf35                      # s16 93 sub | s14 95 mul | uniform 0x000001c7
+    nop ; smul24 rf25, rf25, rf44 ; ldunifrf.rf53                   # s16 93 mul | s16 94 store a1 | uniform 0x00000b50
+    nop ; add rf25, rf25, rf9 ; ldunifrf.rf55                       # s16 93 rshr | s16 95 store b1 | uniform 0x00000ce0
+    shr rf25, rf25, -12                                             # s16 93 rshr
+    max rf25, rf25, 0                                               # s16 93 a2
+    umin rf25, rf25, rf6 ; ldunifrf.rf39                            # s16 93 a2 | s16 94 store a1 | uniform 0x00000b54
+    shl rf25, rf25, 2                                               # s16 93 a2
+    nop ; add.ifb tmua, rf10, rf25 ; thrsw                          # s16 93 a2
     nop ; mov.ifb tmua, rf13                                        # s16 91 values0
-    nop ; add.ifb tmua, rf26, rf57                                  # s16 91 values1
-    nop ; thrsw ; ldtmu.rf57                                        # s16 93 a2
-    sub rf41, rf11, rf57 ; add.ifb tmua, rf26, rf41                 # s16 95 sub | s16 91 v
-    add.ifb tmua, rf26, rf44 ; smul24 rf28, rf41, rf28              # s16 91 values0 | s16 95 mul
-    nop ; smul24 rf28, rf28, rf42 ; thrsw ; ldtmu.rf42              # s16 95 mul | s16 91 values0
-    nop ; add rf28, rf28, rf12 ; ldtmu.rf41                         # s16 95 rshr | s16 91 values1
-    add rf41, rf42, rf41 ; add.ifb tmua, rf26, rf43                 # s16 48 add | s16 91 values1
-    nop ; thrsw ; ldtmu.rf42                                        # s16 91 v
-    add rf41, rf41, rf42 ; add.ifb tmua, rf26, rf45                 # s16 48 square | s16 91 v
-    nop ; smul24 rf41, rf41, 9                                      # s16 93 mul
-    nop ; thrsw ; ldtmu.rf42                                        # s16 91 values0
-    nop ; ldtmu.rf45                                                # s16 91 values1
-    nop ; add rf42, rf42, rf45 ; ldunifrf.rf45                      # s16 48 add | s16 95 store b1 | uniform 0x00000ce0
-    nop ; mov tmud, rf57 ; ldtmu.rf57                               # s16 94 store a1 | s16 91 v
-    add rf35, rf42, rf57 ; add.ifa tmua, rf26, rf35                 # s16 48 total | s16 94 store a1
-    asr tmud, rf28, 12 ; smul24 rf28, rf35, rf35                    # s16 95 store b1 | s16 93 mul
-    sub rf28, rf41, rf28 ; add.ifa tmua, rf26, rf45                 # s16 93 sub | s16 95 store b1
-    nop ; smul24 rf28, rf28, rf40 ; ldunifrf.rf40                   # s16 93 mul | s16 94 store a1 | uniform 0x00000b54
-    nop ; add rf28, rf28, rf9 ; ldunifrf.rf41                       # s16 93 rshr | s16 95 store b1 | uniform 0x00000ce4
+    nop ; add.ifb tmua, rf48, rf49                                  # s16 91 values1
+    nop ; thrsw ; ldtmu.rf49                                        # s16 93 a2
+    sub rf40, rf11, rf49 ; add.ifb tmua, rf48, rf40                 # s16 95 sub | s16 91 v
+    add.ifb tmua, rf48, rf54 ; smul24 rf40, rf40, rf41              # s16 91 values0 | s16 95 mul
+    nop ; smul24 rf40, rf40, rf50 ; thrsw ; ldtmu.rf50              # s16 95 mul | s16 91 values0
+    nop ; add rf40, rf40, rf12 ; ldtmu.rf41                         # s16 95 rshr | s16 91 values1
+    add rf41, rf50, rf41 ; add.ifb tmua, rf48, rf57                 # s16 48 add | s16 91 values1
+    nop ; thrsw ; ldtmu.rf50                                        # s16 91 v
+    add rf28, rf41, rf50 ; add.ifb tmua, rf48, rf28                 # s16 48 square | s16 91 v
+    nop ; smul24 rf28, rf28, 9                                      # s16 93 mul
+    nop ; thrsw ; ldtmu.rf41                                        # s16 91 values0
+    nop ; ldtmu.rf50                                                # s16 91 values1
+    nop ; add rf41, rf41, rf50 ; ldunifrf.rf50                      # s16 48 add | s16 95 store b1 | uniform 0x00000ce4
+    nop ; mov tmud, rf49 ; ldtmu.rf49                               # s16 94 store a1 | s16 91 v
+    add rf41, rf41, rf49 ; add.ifa tmua, rf48, rf53                 # s16 48 total | s16 94 store a1
+    asr tmud, rf40, 12 ; smul24 rf40, rf41, rf41                    # s16 95 store b1 | s16 93 mul
+    sub rf28, rf28, rf40 ; add.ifa tmua, rf48, rf55                 # s16 93 sub | s16 95 store b1
+    nop ; smul24 rf28, rf28, rf44 ; ldunifrf.rf44                   # s16 93 mul | s1 85 stage | uniform 0x00000034
+    add rf28, rf28, rf9 ; umul24 rf44, rf0, rf44 ; ldunifrf.rf40    # s16 93 rshr | s1 85 stage | s13 88 store squares1 | uniform 0x000009e8
     shr rf28, rf28, -12                                             # s16 93 rshr
     max rf28, rf28, 0                                               # s16 93 a2
-    umin rf28, rf28, rf6 ; ldunifrf.rf45                            # s16 93 a2 | s1 85 stage | uniform 0x00000034
-    shl rf28, rf28, 2 ; umul24 rf45, rf0, rf45                      # s16 93 a2 | s1 85 stage
+    umin rf28, rf28, rf6 ; ldunifrf.rf55                            # s16 93 a2 | s17 91 values1 | uniform 0x00000a10
+    shl rf28, rf28, 2                                               # s16 93 a2
     nop ; add.ifb tmua, rf10, rf28 ; thrsw                          # s16 93 a2
-    shr rf45, rf45, 8 ; mov.ifb tmua, rf31                          # s1 85 stage | s17 76 scale
-    nop ; umul24 rf45, rf45, 5                                      # s1 85 stage
-    nop ; sub rf28, rf0, rf45 ; thrsw ; ldtmu.rf45                  # s1 85 stage | s16 93 a2
-    shl rf42, rf28, 3 ; sub rf28, rf11, rf45                        # s1 87 store sums0 | s16 95 sub
-    add rf28, rf27, rf42 ; smul24 rf27, rf28, rf35 ; ldunifrf.rf35  # s5 87 store sums0 | s16 95 mul | s13 88 store squares1 | uniform 0x000009e8
-    mov tmud, rf45 ; smul24 rf27, rf27, rf32 ; ldtmu.rf32           # s16 94 store a1 | s16 95 mul | s17 76 scale
-    add rf27, rf27, rf12 ; add.ifa tmua, rf26, rf40                 # s16 95 rshr | s16 94 store a1
-    asr tmud, rf27, 12                                              # s16 95 store b1
-    add.ifa tmua, rf26, rf41 ; sub.pushc -, 0, rf32                 # s16 95 store b1 | s17 91 values0
-    tmuwt - ; sub.pushc -, 0, rf32                                  # s17 94 store a1
-    sub.andc -, rf0, 5 ; add.ifb tmua, rf28, rf35                   # s17 94 store a1 | s17 91 values0
-    nop ; ldunifrf.rf35                                             # s17 91 values1 | uniform 0x00000a10
-    nop ; add.ifb tmua, rf28, rf35 ; thrsw                          # s17 91 values1
-    nop ; ldunifrf.rf35                                             # s17 91 v | uniform 0x00000a38
-    nop ; add.ifb tmua, rf28, rf35                                  # s17 91 v
-    nop ; thrsw ; ldtmu.rf35                                        # s17 91 values0
-    nop ; ldtmu.rf26                                                # s17 91 values1
-    nop ; add rf26, rf35, rf26 ; ldunifrf.rf35                      # s17 48 add | s13 87 store sums1 | uniform 0x00000808
-    nop ; ldtmu.rf41                                                # s17 91 v
-    add rf26, rf26, rf41 ; add.ifb tmua, rf28, rf35                 # s17 48 square | s17 91 values0
-    nop ; smul24 rf26, rf26, 9                                      # s17 93 mul
-    nop ; ldunifrf.rf35                                             # s17 91 values1 | uniform 0x00000830
-    nop ; add.ifb tmua, rf28, rf35 ; thrsw                          # s17 91 values1
-    nop ; ldunifrf.rf35                                             # s17 91 v | uniform 0x00000858
-    nop ; add.ifb tmua, rf28, rf35                                  # s17 91 v
-    nop ; thrsw ; ldtmu.rf35                                        # s17 91 values0
-    nop ; ldtmu.rf41                                                # s17 91 values1
-    nop ; add rf35, rf35, rf41 ; ldunifrf.rf41                      # s17 48 add | s14 95 mul | uniform 0x000001c7
-    nop ; ldtmu.rf27                                                # s17 91 v
-    nop ; add rf27, rf35, rf27 ; ldunifrf.rf35                      # s17 48 total | s13 88 store squares1 | uniform 0x000009ec
-    nop ; smul24 rf40, rf27, rf27 ; ldunifrf.rf45                   # s17 93 mul | s17 91 values1 | uniform 0x00000a14
-    nop ; sub rf26, rf26, rf40 ; ldunifrf.rf40                      # s17 93 sub | s17 91 v | uniform 0x00000a3c
-    nop ; smul24 rf26, rf26, rf32 ; ldunifrf.rf42                   # s17 93 mul | s13 87 store sums1 | uniform 0x0000080c
-    nop ; add rf26, rf26, rf9 ; ldunifrf.rf57                       # s17 93 rshr | s17 91 values1 | uniform 0x00000834
-    shr rf26, rf26, -12                                             # s17 93 rshr
-    max rf26, rf26, 0                                               # s17 93 a2
-    umin rf26, rf26, rf6 ; ldunifrf.rf43                            # s17 93 a2 | s17 91 v | uniform 0x0000085c
-    shl rf26, rf26, 2                                               # s17 93 a2
-    nop ; add.ifb tmua, rf10, rf26 ; thrsw                          # s17 93 a2
-    nop ; add.ifb tmua, rf28, rf35                                  # s17 91 values0
-    nop ; add.ifb tmua, rf28, rf45                                  # s17 91 values1
-    nop ; thrsw ; ldtmu.rf45                                        # s17 93 a2
-    sub rf40, rf11, rf45 ; add.ifb tmua, rf28, rf40                 # s17 95 sub | s17 91 v
-    add.ifb tmua, rf28, rf42 ; smul24 rf27, rf40, rf27              # s17 91 values0 | s17 95 mul
-    nop ; smul24 rf27, rf27, rf41 ; thrsw ; ldtmu.rf41              # s17 95 mul | s17 91 values0
-    nop ; add rf27, rf27, rf12 ; ldtmu.rf40                         # s17 95 rshr | s17 91 values1
-    add rf40, rf41, rf40 ; add.ifb tmua, rf28, rf57                 # s17 48 add | s17 91 values1
-    nop ; thrsw ; ldtmu.rf41                                        # s17 91 v
-    add rf40, rf40, rf41 ; add.ifb tmua, rf28, rf43                 # s17 48 square | s17 91 v
+    shr rf44, rf44, 8 ; mov tmua, rf31                              # s1 85 stage | s17 76 scale
+    nop ; umul24 rf44, rf44, 5                                      # s1 85 stage
+    nop ; sub rf28, rf0, rf44 ; thrsw ; ldtmu.rf44                  # s1 85 stage | s16 93 a2
+    shl rf49, rf28, 3 ; sub rf28, rf11, rf44                        # s1 87 store sums0 | s16 95 sub
+    add rf41, rf46, rf49 ; smul24 rf28, rf28, rf41 ; ldunifrf.rf46  # s5 87 store sums0 | s16 95 mul | s17 91 v | uniform 0x00000a38
+    mov tmud, rf44 ; smul24 rf28, rf28, rf35 ; ldtmu.rf35           # s16 94 store a1 | s16 95 mul | s17 76 scale
+    add rf28, rf28, rf12 ; add.ifa tmua, rf48, rf39                 # s16 95 rshr | s16 94 store a1
+    asr tmud, rf28, 12                                              # s16 95 store b1
+    add.ifa tmua, rf48, rf50 ; sub.pushc -, 0, rf35                 # s16 95 store b1 | s17 91 values0
+    sub.pushc -, 0, rf35 ; add.ifa tmua, rf41, rf40                 # s17 94 store a1 | s17 91 values0
+    sub.andc -, rf0, 5 ; add.ifb tmua, rf41, rf55                   # s17 94 store a1 | s17 91 values1
+    nop ; add.ifb tmua, rf41, rf46 ; thrsw                          # s17 91 v
+    nop ; ldunifrf.rf46                                             # s13 87 store sums1 | uniform 0x00000808
+    nop ; add.ifb tmua, rf41, rf46                                  # s17 91 values0
+    nop ; thrsw ; ldtmu.rf46                                        # s17 91 values0
+    nop ; ldtmu.rf55                                                # s17 91 values1
+    nop ; add rf46, rf46, rf55 ; ldunifrf.rf55                      # s17 48 add | s17 91 values1 | uniform 0x00000830
+    nop ; ldtmu.rf40                                                # s17 91 v
+    add rf40, rf46, rf40 ; add.ifb tmua, rf41, rf55 ; thrsw         # s17 48 square | s17 91 values1
     nop ; smul24 rf40, rf40, 9                                      # s17 93 mul
-    nop ; thrsw ; ldtmu.rf41                                        # s17 91 values0
-    nop ; ldtmu.rf43                                                # s17 91 values1
-    nop ; add rf41, rf41, rf43 ; ldunifrf.rf43                      # s17 48 add | s14 95 mul | uniform 0x000001c7
-    nop ; ldtmu.rf57                                                # s17 91 v
-    add rf41, rf41, rf57 ; mov tmud, rf45 ; ldunifrf.rf45           # s17 48 total | s17 94 store a1 | uniform 0x00000bc8
-    add.ifa tmua, rf28, rf45 ; smul24 rf45, rf41, rf41              # s17 94 store a1 | s17 93 mul
-    nop ; sub rf40, rf40, rf45 ; ldunifrf.rf45                      # s17 93 sub | s17 95 store b1 | uniform 0x00000d58
-    asr tmud, rf27, 12 ; smul24 rf27, rf40, rf32                    # s17 95 store b1 | s17 93 mul
-    add rf27, rf27, rf9 ; add.ifa tmua, rf28, rf45                  # s17 93 rshr | s17 95 store b1
-    shr rf27, rf27, -12                                             # s17 93 rshr
-    max rf27, rf27, 0                                               # s17 93 a2
-    umin rf27, rf27, rf6 ; ldunifrf.rf45                            # s17 93 a2 | s17 94 store a1 | uniform 0x00000bcc
-    shl rf27, rf27, 2                                               # s17 93 a2
-    nop ; add.ifb tmua, rf10, rf27 ; thrsw                          # s17 93 a2
-    nop ; mov.ifb tmua, rf31                                        # s18 76 scale
-    nop ; ldunifrf.rf27                                             # s17 95 store b1 | uniform 0x00000d5c
-    nop ; thrsw ; ldtmu.rf32                                        # s17 93 a2
-    nop ; sub rf40, rf11, rf32 ; ldunifrf.rf57                      # s17 95 sub | s1 87 store sums0 | uniform 0x00000028
-    nop ; smul24 rf40, rf40, rf41 ; ldunifrf.rf41                   # s17 95 mul | s14 94 store a1 | uniform 0x00000a60
-    mov tmud, rf32 ; smul24 rf32, rf40, rf43 ; ldtmu.rf40           # s17 94 store a1 | s17 95 mul | s18 76 scale
-    add rf32, rf32, rf12 ; umul24 rf52, rf52, rf57 ; ldunifrf.rf57  # s17 95 rshr | s18 54 load a1 | s14 94 store a1 | uniform 0x00000a64
-    add.ifa tmua, rf28, rf45 ; sub.pushc -, 0, rf40                 # s17 94 store a1 | s18 54 load a1
-    asr tmud, rf32, 12 ; add rf25, rf25, rf52                       # s17 95 store b1 | s18 54 load a1
-    add.ifb tmua, rf28, rf27 ; sub.pushc -, 0, rf40                 # s17 95 store b1 | s18 99 store flt1
-    tmuwt - ; ldunifrf.rf27                                         # s18 54 load a1 | uniform 0x00000a68
-    nop ; add.ifb tmua, rf25, rf41 ; thrsw                          # s18 54 load a1
-    nop ; add.ifb tmua, rf25, rf57                                  # s18 54 load a1
-    nop ; add.ifb tmua, rf25, rf27                                  # s18 54 load a1
-    nop ; thrsw ; ldtmu.rf27                                        # s18 54 load a1
-    nop ; smul24 rf27, rf27, 3                                      # s18 54 values0
-    nop ; ldunifrf.rf57                                             # s18 54 load a1 | uniform 0x00000a88
+    nop ; ldunifrf.rf46                                             # s17 91 v | uniform 0x00000858
+    nop ; ldtmu.rf55                                                # s17 91 values0
+    nop ; ldtmu.rf48                                                # s17 91 values1
+    add rf46, rf55, rf48 ; add.ifb tmua, rf41, rf46 ; thrsw         # s17 48 add | s17 91 v
+    nop ; ldunifrf.rf48                                             # s14 95 mul | uniform 0x000001c7
+    nop ; ldunifrf.rf55                                             # s13 88 store squares1 | uniform 0x000009ec
+    nop ; ldtmu.rf50                                                # s17 91 v
+    nop ; add rf46, rf46, rf50 ; ldunifrf.rf50                      # s17 48 total | s17 91 values1 | uniform 0x00000a14
+    nop ; smul24 rf28, rf46, rf46 ; ldunifrf.rf39                   # s17 93 mul | s17 91 v | uniform 0x00000a3c
+    nop ; sub rf28, rf40, rf28 ; ldunifrf.rf40                      # s17 93 sub | s13 87 store sums1 | uniform 0x0000080c
+    nop ; smul24 rf28, rf28, rf35 ; ldunifrf.rf44                   # s17 93 mul | s17 91 values1 | uniform 0x00000834
+    nop ; add rf28, rf28, rf9 ; ldunifrf.rf49                       # s17 93 rshr | s17 91 v | uniform 0x0000085c
+    shr rf28, rf28, -12                                             # s17 93 rshr
+    max rf28, rf28, 0                                               # s17 93 a2
+    umin rf28, rf28, rf6 ; ldunifrf.rf53                            # s17 93 a2 | s14 95 mul | uniform 0x000001c7
+    shl rf28, rf28, 2                                               # s17 93 a2
+    nop ; add.ifb tmua, rf10, rf28 ; thrsw                          # s17 93 a2
+    nop ; add.ifb tmua, rf41, rf55                                  # s17 91 values0
+    nop ; add.ifb tmua, rf41, rf50                                  # s17 91 values1
+    nop ; thrsw ; ldtmu.rf50                                        # s17 93 a2
+    sub rf39, rf11, rf50 ; add.ifb tmua, rf41, rf39                 # s17 95 sub | s17 91 v
+    add.ifb tmua, rf41, rf40 ; smul24 rf39, rf39, rf46              # s17 91 values0 | s17 95 mul
+    nop ; smul24 rf39, rf39, rf48 ; thrsw ; ldtmu.rf48              # s17 95 mul | s17 91 values0
+    nop ; add rf39, rf39, rf12 ; ldtmu.rf40                         # s17 95 rshr | s17 91 values1
+    add rf40, rf48, rf40 ; add.ifb tmua, rf41, rf44                 # s17 48 add | s17 91 values1
+    nop ; thrsw ; ldtmu.rf44                                        # s17 91 v
+    add rf40, rf40, rf44 ; add.ifb tmua, rf41, rf49                 # s17 48 square | s17 91 v
+    nop ; smul24 rf40, rf40, 9                                      # s17 93 mul
+    nop ; thrsw ; ldtmu.rf44                                        # s17 91 values0
+    nop ; ldtmu.rf49                                                # s17 91 values1
+    nop ; add rf44, rf44, rf49 ; ldunifrf.rf49                      # s17 48 add | s17 94 store a1 | uniform 0x00000bc8
+    nop ; mov tmud, rf50 ; ldtmu.rf50                               # s17 94 store a1 | s17 91 v
+    add rf44, rf44, rf50 ; add.ifa tmua, rf41, rf49                 # s17 48 total | s17 94 store a1
+    nop ; smul24 rf49, rf44, rf44 ; ldunifrf.rf50                   # s17 93 mul | s17 95 store b1 | uniform 0x00000d58
+    asr tmud, rf39, 12 ; sub rf39, rf40, rf49                       # s17 95 store b1 | s17 93 sub
+    add.ifa tmua, rf41, rf50 ; smul24 rf35, rf39, rf35              # s17 95 store b1 | s17 93 mul
+    nop ; add rf35, rf35, rf9 ; ldunifrf.rf39                       # s17 93 rshr | s17 94 store a1 | uniform 0x00000bcc
+    shr rf35, rf35, -12                                             # s17 93 rshr
+    max rf35, rf35, 0                                               # s17 93 a2
+    umin rf35, rf35, rf6 ; ldunifrf.rf50                            # s17 93 a2 | s17 95 store b1 | uniform 0x00000d5c
+    shl rf35, rf35, 2                                               # s17 93 a2
+    nop ; add.ifb tmua, rf10, rf35 ; thrsw                          # s17 93 a2
+    nop ; mov tmua, rf31 ; ldunifrf.rf35                            # s18 76 scale | s1 87 store sums0 | uniform 0x00000028
+    nop ; umul24 rf35, rf47, rf35 ; ldunifrf.rf47                   # s18 54 load a1 | s14 94 store a1 | uniform 0x00000a60
+    nop ; add rf35, rf26, rf35 ; thrsw ; ldtmu.rf26                 # s18 54 load a1 | s17 93 a2
+    nop ; sub rf40, rf11, rf26 ; ldunifrf.rf49                      # s17 95 sub | s14 94 store a1 | uniform 0x00000a64
+    nop ; smul24 rf40, rf40, rf44 ; ldunifrf.rf44                   # s17 95 mul | s18 54 load a1 | uniform 0x00000a68
+    mov tmud, rf26 ; smul24 rf26, rf40, rf53 ; ldtmu.rf40           # s17 94 store a1 | s17 95 mul | s18 76 scale
+    add rf26, rf26, rf12 ; add.ifa tmua, rf41, rf39                 # s17 95 rshr | s17 94 store a1
+    asr tmud, rf26, 12                                              # s17 95 store b1
+    add.ifa tmua, rf41, rf50 ; sub.pushc -, 0, rf40                 # s17 95 store b1 | s18 54 load a1
+    tmuwt - ; ldunifrf.rf41                                         # s18 54 load a1 | uniform 0x00000a88
+    nop ; add.ifa tmua, rf35, rf47 ; thrsw                          # s18 54 load a1
+    nop ; add.ifa tmua, rf35, rf49                                  # s18 54 load a1
+    nop ; add.ifa tmua, rf35, rf44                                  # s18 54 load a1
+    nop ; thrsw ; ldtmu.rf44                                        # s18 54 load a1
+    add.ifa tmua, rf35, rf41 ; smul24 rf41, rf44, 3                 # s18 54 load a1 | s18 54 values0
+    nop ; ldunifrf.rf44                                             # s18 54 load a1 | uniform 0x00000a8c
+    nop ; thrsw ; ldtmu.rf49                                        # s18 54 load a1
+    add.ifa tmua, rf35, rf44 ; smul24 rf44, rf49, 3                 # s18 54 load a1 | s18 54 values0
+    shl rf49, rf49, 2                                               # s18 54 values1
+    nop ; add rf49, rf41, rf49 ; thrsw ; ldtmu.rf41                 # s18 48 add | s18 54 load a1
+    nop ; smul24 rf47, rf41, 3                                      # s18 54 values2
+    shl rf49, rf41, 2 ; add rf41, rf49, rf47                        # s18 54 values1 | s18 48 add
+    nop ; add rf49, rf44, rf49 ; thrsw ; ldtmu.rf44                 # s18 48 add | s18 54 load a1
+    shl rf44, rf44, 2                                               # s18 54 values3
+    nop ; add rf41, rf41, rf44 ; ldunifrf.rf44                      # s18 48 add | s18 54 load a1 | uniform 0x00000a90
+    nop ; ldtmu.rf50                                                # s18 54 load a1
+    shl rf44, rf50, 2 ; add.ifa tmua, rf35, rf44                    # s18 54 values4 | s18 54 load a1
+    nop ; add rf41, rf41, rf44 ; thrsw ; ldunifrf.rf50              # s18 48 add | s18 54 load a1 | uniform 0x00000ab0
+    nop ; add.ifa tmua, rf35, rf50                                  # s18 54 load a1
+    nop ; ldunifrf.rf50                                             # s18 54 load a1 | uniform 0x00000ab4
+    nop ; thrsw ; ldtmu.rf26                                        # s18 54 load a1
+    shl rf26, rf26, 2 ; add.ifa tmua, rf35, rf50                    # s18 54 values5 | s18 54 load a1
+    nop ; add rf41, rf41, rf26 ; ldunifrf.rf50                      # s18 48 add | s18 54 load a1 | uniform 0x00000ab8
+    nop ; thrsw ; ldtmu.rf39                                        # s18 54 load a1
+    add.ifa tmua, rf35, rf50 ; smul24 rf39, rf39, 3                 # s18 54 load a1 | s18 54 values6
+    add rf39, rf41, rf39 ; mov.ifa tmuau, rf43                      # s18 48 add | s18 98 load src | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf41                                        # s18 54 load a1
-    add.ifb tmua, rf25, rf57 ; smul24 rf57, rf41, 3                 # s18 54 load a1 | s18 54 values0
-    shl rf41, rf41, 2                                               # s18 54 values1
-    nop ; add rf41, rf27, rf41 ; thrsw ; ldtmu.rf27                 # s18 48 add | s18 54 load a1
-    nop ; smul24 rf28, rf27, 3                                      # s18 54 values2
-    shl rf41, rf27, 2 ; add rf27, rf41, rf28                        # s18 54 values1 | s18 48 add
-    nop ; add rf57, rf57, rf41 ; ldtmu.rf41                         # s18 48 add | s18 54 load a1
-    shl rf41, rf41, 2                                               # s18 54 values3
-    nop ; add rf27, rf27, rf41 ; ldunifrf.rf41                      # s18 48 add | s18 54 load a1 | uniform 0x00000a8c
-    nop ; add.ifb tmua, rf25, rf41 ; thrsw                          # s18 54 load a1
-    nop ; ldunifrf.rf41                                             # s18 54 load a1 | uniform 0x00000a90
-    nop ; add.ifb tmua, rf25, rf41                                  # s18 54 load a1
-    nop ; thrsw ; ldtmu.rf41                                        # s18 54 load a1
-    shl rf41, rf41, 2                                               # s18 54 values4
-    nop ; add rf27, rf27, rf41 ; ldunifrf.rf40                      # s18 48 add | s18 54 load a1 | uniform 0x00000ab0
-    nop ; ldtmu.rf32                                                # s18 54 load a1
-    shl rf32, rf32, 2 ; add.ifb tmua, rf25, rf40                    # s18 54 values5 | s18 54 load a1
-    nop ; add rf27, rf27, rf32 ; thrsw ; ldunifrf.rf40              # s18 48 add | s18 54 load a1 | uniform 0x00000ab4
-    nop ; add.ifb tmua, rf25, rf40                                  # s18 54 load a1
-    nop ; ldunifrf.rf40                                             # s18 54 load a1 | uniform 0x00000ab8
-    nop ; thrsw ; ldtmu.rf52                                        # s18 54 load a1
-    add.ifb tmua, rf25, rf40 ; smul24 rf40, rf52, 3                 # s18 54 load a1 | s18 54 values6
-    add rf27, rf27, rf40 ; mov.ifb tmuau, rf47                      # s18 48 add | s18 98 load src | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf40                                        # s18 54 load a1
-    nop ; smul24 rf52, rf40, 3                                      # s18 54 values6
-    shl rf40, rf40, 2                                               # s18 54 values7
-    nop ; add rf40, rf27, rf40 ; thrsw ; ldtmu.rf27                 # s18 48 add | s18 54 load a1
-    nop ; smul24 rf45, rf27, 3                                      # s18 54 v
-    shl rf40, rf27, 2 ; add rf27, rf40, rf45                        # s18 54 values7 | s18 48 total
-    nop ; ldtmu.rf43                                                # s18 98 load src
-    nop ; smul24 rf27, rf27, rf43 ; ldunifrf.rf43                   # s18 98 v | s14 95 store b1 | uniform 0x00000bf0
-    nop ; add.ifb tmua, rf25, rf43 ; thrsw                          # s18 54 load b1
-    nop ; ldunifrf.rf43                                             # s14 95 store b1 | uniform 0x00000bf4
-    nop ; add.ifb tmua, rf25, rf43                                  # s18 54 load b1
-    nop ; thrsw ; ldtmu.rf43                                        # s18 54 load b1
-    nop ; smul24 rf43, rf43, 3                                      # s18 54 values0
-    nop ; ldunifrf.rf42                                             # s18 54 load b1 | uniform 0x00000bf8
-    nop ; ldtmu.rf35                                                # s18 54 load b1
-    add.ifb tmua, rf25, rf42 ; smul24 rf42, rf35, 3                 # s18 54 load b1 | s18 54 values0
-    shl rf35, rf35, 2                                               # s18 54 values1
-    nop ; add rf35, rf43, rf35 ; thrsw ; ldunifrf.rf43              # s18 48 add | s18 54 load b1 | uniform 0x00000c18
-    nop ; add.ifb tmua, rf25, rf43                                  # s18 54 load b1
-    nop ; ldunifrf.rf43                                             # s18 54 load b1 | uniform 0x00000c1c
-    nop ; thrsw ; ldtmu.rf26                                        # s18 54 load b1
-    add.ifb tmua, rf25, rf43 ; smul24 rf43, rf26, 3                 # s18 54 load b1 | s18 54 values2
-    shl rf35, rf26, 2 ; add rf26, rf35, rf43                        # s18 54 values1 | s18 48 add
-    nop ; add rf42, rf42, rf35 ; thrsw ; ldtmu.rf35                 # s18 48 add | s18 54 load b1
-    shl rf35, rf35, 2                                               # s18 54 values3
-    nop ; add rf26, rf26, rf35 ; ldunifrf.rf35                      # s18 48 add | s18 54 load b1 | uniform 0x00000c20
-    nop ; ldtmu.rf44                                                # s18 54 load b1
-    shl rf35, rf44, 2 ; add.ifb tmua, rf25, rf35                    # s18 54 values4 | s18 54 load b1
-    nop ; add rf26, rf26, rf35 ; thrsw ; ldunifrf.rf44              # s18 48 add | s18 54 load b1 | uniform 0x00000c40
-    nop ; add.ifb tmua, rf25, rf44                                  # s18 54 load b1
-    nop ; ldunifrf.rf44                                             # s18 54 load b1 | uniform 0x00000c44
-    nop ; thrsw ; ldtmu.rf38                                        # s18 54 load b1
-    shl rf38, rf38, 2 ; add.ifb tmua, rf25, rf44                    # s18 54 values5 | s18 54 load b1
-    nop ; add rf38, rf38, rf11 ; ldunifrf.rf44                      # s18 54 add | s18 54 load b1 | uniform 0x00000c48
-    nop ; add rf50, rf26, rf38 ; thrsw ; ldtmu.rf26                 # s18 48 add | s18 54 load b1
-    add.ifb tmua, rf25, rf44 ; smul24 rf26, rf26, 3                 # s18 54 load b1 | s18 54 values6
-    nop ; add rf26, rf50, rf26 ; ldunifrf.rf50                      # s18 48 add | s18 54 load a1 | uniform 0x00000a6c
-    nop ; thrsw ; ldtmu.rf44                                        # s18 54 load b1
-    add.ifb tmua, rf25, rf50 ; smul24 rf50, rf44, 3                 # s18 54 load a1 | s18 54 values6
-    shl rf44, rf44, 2                                               # s18 54 values7
-    nop ; add rf44, rf26, rf44 ; thrsw ; ldtmu.rf26                 # s18 48 add | s18 54 load b1
-    nop ; smul24 rf51, rf26, 3                                      # s18 54 v
-    shl rf44, rf26, 2 ; add rf26, rf44, rf51                        # s18 54 values7 | s18 48 total
-    nop ; add rf26, rf27, rf26 ; ldtmu.rf27                         # s18 99 add | s18 54 load a1
-    nop ; smul24 rf48, rf27, 3                                      # s18 54 values2
-    shl rf57, rf27, 2 ; add rf27, rf57, rf48                        # s18 54 values1 | s18 48 add
-    add rf27, rf27, rf41 ; add rf28, rf28, rf57 ; ldunifrf.rf41     # s18 48 add | s18 54 load a1 | uniform 0x00000a94
-    add rf27, rf27, rf32 ; add.ifb tmua, rf25, rf41 ; thrsw         # s18 48 add | s18 54 load a1
-    nop ; ldunifrf.rf41                                             # s18 54 load a1 | uniform 0x00000abc
-    nop ; add.ifb tmua, rf25, rf41                                  # s18 54 load a1
-    nop ; thrsw ; ldtmu.rf41                                        # s18 54 load a1
-    shl rf41, rf41, 2 ; mov.ifb tmuau, rf33                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
-    nop ; add rf27, rf27, rf41 ; ldunifrf.rf57                      # s18 48 add | s18 54 load b1 | uniform 0x00000bfc
-    nop ; add rf52, rf27, rf52 ; thrsw ; ldtmu.rf27                 # s18 48 add | s18 54 load a1
-    add rf52, rf52, rf40 ; smul24 rf40, rf27, 3                     # s18 48 add | s18 54 v
-    shl rf52, rf27, 2 ; add rf27, rf52, rf40                        # s18 54 values7 | s18 48 total
-    nop ; ldtmu.rf49                                                # s18 98 load src
-    add.ifb tmua, rf25, rf57 ; smul24 rf27, rf27, rf49 ; thrsw      # s18 54 load b1 | s18 98 v
+    nop ; smul24 rf50, rf41, 3                                      # s18 54 values6
+    shl rf41, rf41, 2                                               # s18 54 values7
+    nop ; add rf41, rf39, rf41 ; thrsw ; ldtmu.rf39                 # s18 48 add | s18 54 load a1
+    nop ; smul24 rf53, rf39, 3                                      # s18 54 v
+    shl rf41, rf39, 2 ; add rf39, rf41, rf53                        # s18 54 values7 | s18 48 total
+    nop ; ldtmu.rf48                                                # s18 98 load src
+    nop ; smul24 rf39, rf39, rf48 ; ldunifrf.rf48                   # s18 98 v | s14 95 store b1 | uniform 0x00000bf0
+    nop ; add.ifa tmua, rf35, rf48 ; thrsw                          # s18 54 load b1
+    nop ; ldunifrf.rf48                                             # s14 95 store b1 | uniform 0x00000bf4
+    nop ; add.ifa tmua, rf35, rf48                                  # s18 54 load b1
+    nop ; thrsw ; ldtmu.rf48                                        # s18 54 load b1
+    nop ; smul24 rf48, rf48, 3                                      # s18 54 values0
+    nop ; ldunifrf.rf46                                             # s18 54 load b1 | uniform 0x00000bf8
+    nop ; ldtmu.rf55                                                # s18 54 load b1
+    add.ifa tmua, rf35, rf46 ; smul24 rf46, rf55, 3                 # s18 54 load b1 | s18 54 values0
+    shl rf55, rf55, 2                                               # s18 54 values1
+    nop ; add rf48, rf48, rf55 ; thrsw ; ldunifrf.rf55              # s18 48 add | s18 54 load b1 | uniform 0x00000c18
+    nop ; add.ifa tmua, rf35, rf55                                  # s18 54 load b1
+    nop ; ldunifrf.rf55                                             # s18 54 load b1 | uniform 0x00000c1c
+    nop ; thrsw ; ldtmu.rf28                                        # s18 54 load b1
+    add.ifa tmua, rf35, rf55 ; smul24 rf55, rf28, 3                 # s18 54 load b1 | s18 54 values2
+    shl rf48, rf28, 2 ; add rf28, rf48, rf55                        # s18 54 values1 | s18 48 add
+    nop ; add rf48, rf46, rf48 ; thrsw ; ldtmu.rf46                 # s18 48 add | s18 54 load b1
+    shl rf46, rf46, 2                                               # s18 54 values3
+    nop ; add rf28, rf28, rf46 ; ldunifrf.rf46                      # s18 48 add | s18 54 load b1 | uniform 0x00000c20
+    nop ; ldtmu.rf57                                                # s18 54 load b1
+    shl rf46, rf57, 2 ; add.ifa tmua, rf35, rf46                    # s18 54 values4 | s18 54 load b1
+    nop ; add rf28, rf28, rf46 ; thrsw ; ldunifrf.rf57              # s18 48 add | s18 54 load b1 | uniform 0x00000c40
+    nop ; add.ifa tmua, rf35, rf57                                  # s18 54 load b1
+    nop ; ldunifrf.rf57                                             # s18 54 load b1 | uniform 0x00000c44
+    nop ; thrsw ; ldtmu.rf54                                        # s18 54 load b1
+    shl rf54, rf54, 2 ; add.ifa tmua, rf35, rf57                    # s18 54 values5 | s18 54 load b1
+    nop ; add rf54, rf54, rf11 ; ldunifrf.rf57                      # s18 54 add | s18 54 load b1 | uniform 0x00000c48
+    nop ; add rf25, rf28, rf54 ; thrsw ; ldtmu.rf28                 # s18 48 add | s18 54 load b1
+    add.ifa tmua, rf35, rf57 ; smul24 rf28, rf28, 3                 # s18 54 load b1 | s18 54 values6
+    nop ; add rf25, rf25, rf28 ; ldunifrf.rf28                      # s18 48 add | s18 54 load a1 | uniform 0x00000a6c
+    nop ; thrsw ; ldtmu.rf57                                        # s18 54 load b1
+    add.ifa tmua, rf35, rf28 ; smul24 rf28, rf57, 3                 # s18 54 load a1 | s18 54 values6
+    shl rf57, rf57, 2                                               # s18 54 values7
+    nop ; add rf57, rf25, rf57 ; thrsw ; ldtmu.rf25                 # s18 48 add | s18 54 load b1
+    nop ; smul24 rf27, rf25, 3                                      # s18 54 v
+    shl rf57, rf25, 2 ; add rf25, rf57, rf27                        # s18 54 values7 | s18 48 total
+    nop ; add rf25, rf39, rf25 ; ldtmu.rf39                         # s18 99 add | s18 54 load a1
+    nop ; smul24 rf32, rf39, 3                                      # s18 54 values2
+    shl rf49, rf39, 2 ; add rf39, rf49, rf32                        # s18 54 values1 | s18 48 add
+    add rf39, rf39, rf44 ; add rf44, rf47, rf49 ; ldunifrf.rf47     # s18 48 add | s18 54 load a1 | uniform 0x00000a94
+    add rf39, rf39, rf26 ; add.ifa tmua, rf35, rf47 ; thrsw         # s18 48 add | s18 54 load a1
+    nop ; ldunifrf.rf47                                             # s18 54 load a1 | uniform 0x00000abc
+    nop ; add.ifa tmua, rf35, rf47                                  # s18 54 load a1
+    nop ; thrsw ; ldtmu.rf47                                        # s18 54 load a1
+    shl rf47, rf47, 2 ; mov.ifa tmuau, rf30                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
+    nop ; add rf39, rf39, rf47 ; ldunifrf.rf49                      # s18 48 add | s18 54 load b1 | uniform 0x00000bfc
+    nop ; add rf50, rf39, rf50 ; thrsw ; ldtmu.rf39                 # s18 48 add | s18 54 load a1
+    add rf50, rf50, rf41 ; smul24 rf41, rf39, 3                     # s18 48 add | s18 54 v
+    shl rf50, rf39, 2 ; add rf39, rf50, rf41                        # s18 54 values7 | s18 48 total
+    nop ; ldtmu.rf52                                                # s18 98 load src
+    add.ifa tmua, rf35, rf49 ; smul24 rf39, rf39, rf52 ; thrsw      # s18 54 load b1 | s18 98 v
     nop ; ldunifrf.rf49                                             # s18 54 load b1 | uniform 0x00000c24
-    nop ; add.ifb tmua, rf25, rf49                                  # s18 54 load b1
+    nop ; add.ifa tmua, rf35, rf49                                  # s18 54 load b1
     nop ; thrsw ; ldtmu.rf49                                        # s18 54 load b1
-    nop ; smul24 rf57, rf49, 3                                      # s18 54 values2
-    shl rf49, rf49, 2 ; add rf42, rf42, rf57                        # s18 54 values1 | s18 48 add
-    add rf42, rf42, rf35 ; add rf43, rf43, rf49 ; ldtmu.rf35        # s18 48 add | s18 54 load b1
-    shl rf35, rf35, 2 ; add rf42, rf42, rf38                        # s18 54 values5 | s18 48 add
-    nop ; add rf42, rf42, rf35 ; ldunifrf.rf49                      # s18 48 add | s18 54 load b1 | uniform 0x00000c4c
-    add rf42, rf42, rf50 ; add.ifb tmua, rf25, rf49 ; thrsw         # s18 48 add | s18 54 load b1
-    nop ; add rf42, rf42, rf44 ; ldunifrf.rf44                      # s18 48 add | s18 54 load a1 | uniform 0x00000a70
-    nop ; add.ifb tmua, rf25, rf44                                  # s18 54 load a1
+    nop ; smul24 rf52, rf49, 3                                      # s18 54 values2
+    shl rf49, rf49, 2 ; add rf48, rf48, rf52                        # s18 54 values1 | s18 48 add
+    add rf48, rf48, rf46 ; add rf49, rf55, rf49 ; ldtmu.rf46        # s18 48 add | s18 54 load b1
+    shl rf46, rf46, 2 ; add rf48, rf48, rf54                        # s18 54 values5 | s18 48 add
+    nop ; add rf48, rf48, rf46 ; ldunifrf.rf55                      # s18 48 add | s18 54 load b1 | uniform 0x00000c4c
+    add rf28, rf48, rf28 ; add.ifa tmua, rf35, rf55 ; thrsw         # s18 48 add | s18 54 load b1
+    nop ; add rf28, rf28, rf57 ; ldunifrf.rf57                      # s18 48 add | s18 54 load a1 | uniform 0x00000a70
+    nop ; add.ifa tmua, rf35, rf57                                  # s18 54 load a1
+    nop ; thrsw ; ldtmu.rf57                                        # s18 54 load b1
+    nop ; smul24 rf48, rf57, 3                                      # s18 54 v
+    shl rf57, rf57, 2 ; add rf28, rf28, rf48                        # s18 54 values7 | s18 48 total
+    nop ; add rf28, rf39, rf28 ; ldtmu.rf39                         # s18 99 add | s18 54 load a1
+    nop ; smul24 rf55, rf39, 3                                      # s18 54 values2
+    shl rf44, rf39, 2 ; add rf39, rf44, rf55                        # s18 54 values1 | s18 48 add
+    add rf26, rf39, rf26 ; add rf32, rf32, rf44 ; ldunifrf.rf39     # s18 48 add | s18 54 load a1 | uniform 0x00000a98
+    add rf26, rf26, rf47 ; add.ifa tmua, rf35, rf39 ; thrsw         # s18 48 add | s18 54 load a1
+    nop ; ldunifrf.rf39                                             # s18 54 load a1 | uniform 0x00000ac0
+    nop ; add.ifa tmua, rf35, rf39                                  # s18 54 load a1
+    nop ; thrsw ; ldtmu.rf39                                        # s18 54 load a1
+    shl rf39, rf39, 2 ; mov.ifa tmuau, rf33                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
+    nop ; add rf26, rf26, rf39 ; ldunifrf.rf44                      # s18 48 add | s18 54 load b1 | uniform 0x00000c00
+    nop ; add rf53, rf26, rf53 ; thrsw ; ldtmu.rf26                 # s18 48 add | s18 54 load a1
+    add rf53, rf53, rf50 ; smul24 rf50, rf26, 3                     # s18 48 add | s18 54 v
+    shl rf53, rf26, 2 ; add rf26, rf53, rf50                        # s18 54 values7 | s18 48 total
+    nop ; ldtmu.rf34                                                # s18 98 load src
+    add.ifa tmua, rf35, rf44 ; smul24 rf26, rf26, rf34 ; thrsw      # s18 54 load b1 | s18 98 v
+    nop ; ldunifrf.rf34                                             # s18 54 load b1 | uniform 0x00000c28
+    nop ; add.ifa tmua, rf35, rf34                                  # s18 54 load b1
+    nop ; thrsw ; ldtmu.rf34                                        # s18 54 load b1
+    nop ; smul24 rf44, rf34, 3                                      # s18 54 values2
+    shl rf49, rf34, 2 ; add rf34, rf49, rf44                        # s18 54 values1 | s18 48 add
+    add rf49, rf34, rf54 ; add rf52, rf52, rf49 ; ldtmu.rf34        # s18 48 add | s18 54 load b1
+    shl rf34, rf34, 2 ; add rf49, rf49, rf46                        # s18 54 values5 | s18 48 add
+    nop ; add rf49, rf49, rf34 ; ldunifrf.rf54                      # s18 48 add | s18 54 load b1 | uniform 0x00000c50
+    add rf27, rf49, rf27 ; add.ifa tmua, rf35, rf54 ; thrsw         # s18 48 add | s18 54 load b1
+    nop ; add rf27, rf27, rf57 ; ldunifrf.rf57                      # s18 48 add | s18 54 load a1 | uniform 0x00000a74
+    nop ; add.ifa tmua, rf35, rf57                                  # s18 54 load a1
+    nop ; thrsw ; ldtmu.rf57                                        # s18 54 load b1
+    nop ; smul24 rf49, rf57, 3                                      # s18 54 v
+    shl rf57, rf57, 2 ; add rf27, rf27, rf49                        # s18 54 values7 | s18 48 total
+    nop ; add rf26, rf26, rf27 ; ldtmu.rf27                         # s18 99 add | s18 54 load a1
+    nop ; smul24 rf54, rf27, 3                                      # s18 54 values2
+    shl rf32, rf27, 2 ; add rf27, rf32, rf54                        # s18 54 values1 | s18 48 add
+    add rf27, rf27, rf47 ; add rf32, rf55, rf32 ; ldunifrf.rf47     # s18 48 add | s18 54 load a1 | uniform 0x00000a9c
+    add rf27, rf27, rf39 ; add.ifa tmua, rf35, rf47 ; thrsw         # s18 48 add | s18 54 load a1
+    nop ; ldunifrf.rf47                                             # s18 54 load a1 | uniform 0x00000ac4
+    nop ; add.ifa tmua, rf35, rf47                                  # s18 54 load a1
+    nop ; thrsw ; ldtmu.rf47                                        # s18 54 load a1
+    shl rf47, rf47, 2 ; mov.ifa tmuau, rf22                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
+    nop ; add rf27, rf27, rf47 ; ldunifrf.rf55                      # s18 48 add | s18 54 load b1 | uniform 0x00000c04
+    nop ; add rf41, rf27, rf41 ; thrsw ; ldtmu.rf27                 # s18 48 add | s18 54 load a1
+    add rf53, rf41, rf53 ; smul24 rf41, rf27, 3                     # s18 48 add | s18 54 v
+    shl rf53, rf27, 2 ; add rf27, rf53, rf41                        # s18 54 values7 | s18 48 total
+    sub.pushc -, 0, rf40 ; add.ifa tmua, rf35, rf55                 # s18 99 store flt1 | s18 54 load b1
+    nop ; sub.andc -, rf0, 8                                        # s18 99 store flt1
+    asr tmud, rf25, 9                                               # s18 99 store flt1
+    nop ; mov.ifa tmua, rf14 ; thrsw                                # s18 99 store flt1
+    nop ; ldtmu.rf25                                                # s18 98 load src
+    nop ; smul24 rf25, rf27, rf25 ; ldunifrf.rf27                   # s18 98 v | s18 54 load b1 | uniform 0x00000c2c
+    asr tmud, rf28, 9                                               # s18 99 store flt1
+    nop ; mov.ifa tmua, rf15                                        # s18 99 store flt1
+    asr tmud, rf26, 9                                               # s18 99 store flt1
+    nop ; mov.ifa tmua, rf16                                        # s18 99 store flt1
+    nop ; ldtmu.rf26                                                # s18 54 load b1
+    add.ifb tmua, rf35, rf27 ; smul24 rf27, rf26, 3                 # s18 54 load b1 | s18 54 values2
+    shl rf52, rf26, 2 ; add rf26, rf52, rf27                        # s18 54 values1 | s18 48 add
+    add rf26, rf26, rf46 ; add rf44, rf44, rf52 ; thrsw ; ldunifrf.rf46 # s18 48 add | s18 54 load b1 | uniform 0x00000c54
+    add rf26, rf26, rf34 ; add.ifb tmua, rf35, rf46                 # s18 48 add | s18 54 load b1
+    nop ; ldunifrf.rf46                                             # s18 54 load a1 | uniform 0x00000a78
+    nop ; thrsw ; ldtmu.rf52                                        # s18 54 load b1
+    shl rf46, rf52, 2 ; add.ifb tmua, rf35, rf46                    # s18 54 values5 | s18 54 load a1
+    nop ; add rf46, rf46, rf11 ; ldunifrf.rf52                      # s18 54 add | s18 54 load a1 | uniform 0x00000aa0
+    nop ; add rf28, rf26, rf46 ; thrsw ; ldtmu.rf26                 # s18 48 add | s18 54 load b1
+    add rf48, rf28, rf48 ; smul24 rf28, rf26, 3                     # s18 48 add | s18 54 v
+    shl rf48, rf26, 2 ; add rf26, rf48, rf57                        # s18 54 values7 | s18 48 add
+    nop ; add rf26, rf26, rf28 ; ldtmu.rf57                         # s18 48 total | s18 54 load a1
+    add rf25, rf25, rf26 ; smul24 rf26, rf57, 3                     # s18 99 add | s18 54 values2
+    asr tmud, rf25, 9 ; add rf25, rf32, rf26                        # s18 99 store flt1 | s18 48 add
+    mov.ifa tmua, rf17 ; add rf25, rf25, rf39                       # s18 99 store flt1 | s18 48 add
+    shl rf57, rf57, 2 ; add rf25, rf25, rf47                        # s18 54 values1 | s18 48 add
+    add rf52, rf54, rf57 ; add.ifb tmua, rf35, rf52 ; thrsw         # s18 48 add | s18 54 load a1
+    nop ; ldunifrf.rf54                                             # s18 54 load a1 | uniform 0x00000ac8
+    nop ; add.ifb tmua, rf35, rf54                                  # s18 54 load a1
+    nop ; thrsw ; ldtmu.rf54                                        # s18 54 load a1
+    shl rf54, rf54, 2 ; mov.ifb tmuau, rf37                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
+    nop ; add rf25, rf25, rf54 ; ldunifrf.rf57                      # s18 48 add | s18 54 load b1 | uniform 0x00000c08
+    nop ; add rf50, rf25, rf50 ; thrsw ; ldtmu.rf25                 # s18 48 add | s18 54 load a1
+    add rf53, rf50, rf53 ; smul24 rf50, rf25, 3                     # s18 48 add | s18 54 v
+    shl rf53, rf25, 2 ; add rf25, rf53, rf50                        # s18 54 values7 | s18 48 total
+    nop ; ldtmu.rf39                                                # s18 98 load src
+    add.ifb tmua, rf35, rf57 ; smul24 rf25, rf25, rf39 ; thrsw      # s18 54 load b1 | s18 98 v
+    nop ; ldunifrf.rf39                                             # s18 54 load b1 | uniform 0x00000c30
+    nop ; add.ifb tmua, rf35, rf39                                  # s18 54 load b1
+    nop ; thrsw ; ldtmu.rf39                                        # s18 54 load b1
+    nop ; smul24 rf57, rf39, 3                                      # s18 54 values2
+    shl rf44, rf39, 2 ; add rf39, rf44, rf57                        # s18 54 values1 | s18 48 add
+    add rf34, rf39, rf34 ; add rf39, rf27, rf44 ; ldtmu.rf27        # s18 48 add | s18 54 load b1
+    shl rf27, rf27, 2 ; add rf34, rf34, rf46                        # s18 54 values5 | s18 48 add
+    nop ; add rf34, rf34, rf27 ; ldunifrf.rf44                      # s18 48 add | s18 54 load b1 | uniform 0x00000c58
+    add rf34, rf34, rf49 ; add.ifb tmua, rf35, rf44 ; thrsw         # s18 48 add | s18 54 load b1
+    nop ; add rf34, rf34, rf48 ; ldunifrf.rf48                      # s18 48 add | s18 54 load a1 | uniform 0x00000a7c
+    add.ifb tmua, rf35, rf48 ; umul24 rf48, rf1, rf3                # s18 54 load a1
     nop ; thrsw ; ldtmu.rf44                                        # s18 54 load b1
     nop ; smul24 rf49, rf44, 3                                      # s18 54 v
-    shl rf44, rf44, 2 ; add rf42, rf42, rf49                        # s18 54 values7 | s18 48 total
-    nop ; add rf27, rf27, rf42 ; ldtmu.rf42                         # s18 99 add | s18 54 load a1
-    nop ; smul24 rf50, rf42, 3                                      # s18 54 values2
-    shl rf42, rf42, 2 ; add rf28, rf28, rf50                        # s18 54 values1 | s18 48 add
-    add rf28, rf28, rf32 ; add rf32, rf48, rf42 ; ldunifrf.rf42     # s18 48 add | s18 54 load a1 | uniform 0x00000a98
-    add rf28, rf28, rf41 ; add.ifb tmua, rf25, rf42 ; thrsw         # s18 48 add | s18 54 load a1
-    nop ; ldunifrf.rf42                                             # s18 54 load a1 | uniform 0x00000ac0
-    nop ; add.ifb tmua, rf25, rf42                                  # s18 54 load a1
-    nop ; thrsw ; ldtmu.rf42                                        # s18 54 load a1
-    shl rf42, rf42, 2 ; mov.ifb tmuau, rf34                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
-    nop ; add rf28, rf28, rf42 ; ldunifrf.rf48                      # s18 48 add | s18 54 load b1 | uniform 0x00000c00
-    nop ; add rf45, rf28, rf45 ; thrsw ; ldtmu.rf28                 # s18 48 add | s18 54 load a1
-    add rf52, rf45, rf52 ; smul24 rf45, rf28, 3                     # s18 48 add | s18 54 v
-    shl rf52, rf28, 2 ; add rf28, rf52, rf45                        # s18 54 values7 | s18 48 total
-    nop ; ldtmu.rf30                                                # s18 98 load src
-    add.ifb tmua, rf25, rf48 ; smul24 rf28, rf28, rf30 ; thrsw      # s18 54 load b1 | s18 98 v
-    nop ; ldunifrf.rf30                                             # s18 54 load b1 | uniform 0x00000c28
-    nop ; add.ifb tmua, rf25, rf30                                  # s18 54 load b1
-    nop ; thrsw ; ldtmu.rf30                                        # s18 54 load b1
-    nop ; smul24 rf48, rf30, 3                                      # s18 54 values2
-    shl rf43, rf30, 2 ; add rf30, rf43, rf48                        # s18 54 values1 | s18 48 add
-    add rf38, rf30, rf38 ; add rf43, rf57, rf43 ; ldtmu.rf30        # s18 48 add | s18 54 load b1
-    shl rf30, rf30, 2 ; add rf38, rf38, rf35                        # s18 54 values5 | s18 48 add
-    nop ; add rf38, rf38, rf30 ; ldunifrf.rf57                      # s18 48 add | s18 54 load b1 | uniform 0x00000c50
-    add rf38, rf38, rf51 ; add.ifb tmua, rf25, rf57 ; thrsw         # s18 48 add | s18 54 load b1
-    nop ; add rf38, rf38, rf44 ; ldunifrf.rf44                      # s18 48 add | s18 54 load a1 | uniform 0x00000a74
-    nop ; add.ifb tmua, rf25, rf44                                  # s18 54 load a1
+    shl rf44, rf44, 2 ; add rf34, rf34, rf49                        # s18 54 values7 | s18 48 total
+    nop ; add rf25, rf25, rf34 ; ldtmu.rf34                         # s18 99 add | s18 54 load a1
+    nop ; smul24 rf32, rf34, 3                                      # s18 54 values2
+    asr tmud, rf25, 9 ; add rf25, rf52, rf32                        # s18 99 store flt1 | s18 48 add
+    mov.ifa tmua, rf18 ; add rf25, rf25, rf47                       # s18 99 store flt1 | s18 48 add
+    shl rf34, rf34, 2 ; add rf25, rf25, rf54                        # s18 54 values1 | s18 48 add
+    nop ; add rf26, rf26, rf34 ; ldunifrf.rf34                      # s18 48 add | s18 54 load a1 | uniform 0x00000aa4
+    add.ifb tmua, rf35, rf34 ; add rf34, rf4, rf48 ; thrsw          # s18 54 load a1
+    nop ; ldunifrf.rf48                                             # s18 54 load a1 | uniform 0x00000acc
+    shl rf48, rf29, 8 ; add.ifb tmua, rf35, rf48                    # s20 68 w1 | s18 54 load a1
+    nop ; thrsw ; ldtmu.rf47                                        # s18 54 load a1
+    shl rf47, rf47, 2 ; mov.ifb tmuau, rf38                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
+    nop ; add rf25, rf25, rf47 ; ldunifrf.rf52                      # s18 48 add | s18 54 load b1 | uniform 0x00000c0c
+    nop ; add rf41, rf25, rf41 ; thrsw ; ldtmu.rf25                 # s18 48 add | s18 54 load a1
+    add rf53, rf41, rf53 ; smul24 rf41, rf25, 3                     # s18 48 add | s18 54 v
+    shl rf53, rf25, 2 ; add rf25, rf53, rf41                        # s18 54 values7 | s18 48 total
+    nop ; ldtmu.rf40                                                # s18 98 load src
+    add.ifb tmua, rf35, rf52 ; smul24 rf25, rf25, rf40 ; thrsw      # s18 54 load b1 | s18 98 v
+    nop ; ldunifrf.rf40                                             # s18 54 load b1 | uniform 0x00000c34
+    asr rf40, rf48, -8 ; add.ifb tmua, rf35, rf40                   # s20 68 w1 | s18 54 load b1
+    nop ; thrsw ; ldtmu.rf48                                        # s18 54 load b1
+    nop ; smul24 rf52, rf48, 3                                      # s18 54 values2
+    shl rf48, rf48, 2 ; add rf39, rf39, rf52                        # s18 54 values1 | s18 48 add
+    add rf46, rf39, rf46 ; add rf48, rf57, rf48 ; ldtmu.rf39        # s18 48 add | s18 54 load b1
+    shl rf39, rf39, 2 ; add rf46, rf46, rf27                        # s18 54 values5 | s18 48 add
+    nop ; add rf46, rf46, rf39 ; ldunifrf.rf57                      # s18 48 add | s18 54 load b1 | uniform 0x00000c5c
+    add rf28, rf46, rf28 ; add.ifb tmua, rf35, rf57 ; thrsw         # s18 48 add | s18 54 load b1
+    nop ; add rf28, rf28, rf44 ; ldunifrf.rf44                      # s18 48 add | s18 54 load a1 | uniform 0x00000a80
+    shl rf29, rf29, -16 ; add.ifb tmua, rf35, rf44                  # s20 67 w0 | s18 54 load a1
     nop ; thrsw ; ldtmu.rf44                                        # s18 54 load b1
-    nop ; smul24 rf51, rf44, 3                                      # s18 54 v
-    shl rf44, rf44, 2 ; add rf38, rf38, rf51                        # s18 54 values7 | s18 48 total
-    nop ; add rf28, rf28, rf38 ; ldtmu.rf38                         # s18 99 add | s18 54 load a1
-    nop ; smul24 rf57, rf38, 3                                      # s18 54 values2
-    shl rf38, rf38, 2 ; add rf32, rf32, rf57                        # s18 54 values1 | s18 48 add
-    add rf32, rf32, rf41 ; add rf38, rf50, rf38 ; ldunifrf.rf41     # s18 48 add | s18 54 load a1 | uniform 0x00000a9c
-    add rf32, rf32, rf42 ; add.ifb tmua, rf25, rf41 ; thrsw         # s18 48 add | s18 54 load a1
-    nop ; ldunifrf.rf41                                             # s18 54 load a1 | uniform 0x00000ac4
-    nop ; add.ifb tmua, rf25, rf41                                  # s18 54 load a1
-    nop ; thrsw ; ldtmu.rf41                                        # s18 54 load a1
-    shl rf41, rf41, 2 ; mov.ifb tmuau, rf22                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
-    nop ; add rf32, rf32, rf41 ; ldunifrf.rf50                      # s18 48 add | s18 54 load b1 | uniform 0x00000c04
-    nop ; add rf40, rf32, rf40 ; thrsw ; ldtmu.rf32                 # s18 48 add | s18 54 load a1
-    add rf52, rf40, rf52 ; smul24 rf40, rf32, 3                     # s18 48 add | s18 54 v
-    shl rf52, rf32, 2 ; add rf32, rf52, rf40                        # s18 54 values7 | s18 48 total
-    sub.andc -, rf0, 8 ; add.ifb tmua, rf25, rf50                   # s18 99 store flt1 | s18 54 load b1
-    asr tmud, rf26, 9                                               # s18 99 store flt1
-    nop ; mov.ifa tmua, rf14 ; thrsw                                # s18 99 store flt1
-    nop ; ldtmu.rf26                                                # s18 98 load src
-    nop ; smul24 rf26, rf32, rf26 ; ldunifrf.rf32                   # s18 98 v | s18 54 load b1 | uniform 0x00000c2c
-    asr tmud, rf27, 9                                               # s18 99 store flt1
-    nop ; mov.ifa tmua, rf15                                        # s18 99 store flt1
-    asr tmud, rf28, 9                                               # s18 99 store flt1
-    nop ; mov.ifa tmua, rf16                                        # s18 99 store flt1
-    nop ; ldtmu.rf28                                                # s18 54 load b1
-    add.ifb tmua, rf25, rf32 ; smul24 rf32, rf28, 3                 # s18 54 load b1 | s18 54 values2
-    shl rf43, rf28, 2 ; add rf28, rf43, rf32                        # s18 54 values1 | s18 48 add
-    add rf28, rf28, rf35 ; add rf35, rf48, rf43 ; thrsw ; ldunifrf.rf43 # s18 48 add | s18 54 load b1 | uniform 0x00000c54
-    add rf28, rf28, rf30 ; add.ifb tmua, rf25, rf43                 # s18 48 add | s18 54 load b1
-    nop ; ldunifrf.rf43                                             # s18 54 load a1 | uniform 0x00000a78
-    nop ; thrsw ; ldtmu.rf48                                        # s18 54 load b1
-    shl rf43, rf48, 2 ; add.ifb tmua, rf25, rf43                    # s18 54 values5 | s18 54 load a1
-    nop ; add rf43, rf43, rf11 ; ldunifrf.rf48                      # s18 54 add | s18 54 load a1 | uniform 0x00000aa0
-    nop ; add rf27, rf28, rf43 ; thrsw ; ldtmu.rf28                 # s18 48 add | s18 54 load b1
-    add rf49, rf27, rf49 ; smul24 rf27, rf28, 3                     # s18 48 add | s18 54 v
-    shl rf44, rf28, 2 ; add rf28, rf49, rf44                        # s18 54 values7 | s18 48 add
-    nop ; add rf28, rf28, rf27 ; ldtmu.rf49                         # s18 48 total | s18 54 load a1
-    add rf26, rf26, rf28 ; smul24 rf28, rf49, 3                     # s18 99 add | s18 54 values2
-    asr tmud, rf26, 9 ; add rf26, rf38, rf28                        # s18 99 store flt1 | s18 48 add
-    mov.ifa tmua, rf17 ; add rf26, rf26, rf42                       # s18 99 store flt1 | s18 48 add
-    shl rf49, rf49, 2 ; add rf26, rf26, rf41                        # s18 54 values1 | s18 48 add
-    add rf48, rf57, rf49 ; add.ifb tmua, rf25, rf48 ; thrsw         # s18 48 add | s18 54 load a1
-    nop ; ldunifrf.rf49                                             # s18 54 load a1 | uniform 0x00000ac8
-    nop ; add.ifb tmua, rf25, rf49                                  # s18 54 load a1
-    nop ; thrsw ; ldtmu.rf49                                        # s18 54 load a1
-    shl rf49, rf49, 2 ; mov.ifb tmuau, rf37                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
-    nop ; add rf26, rf26, rf49 ; ldunifrf.rf57                      # s18 48 add | s18 54 load b1 | uniform 0x00000c08
-    nop ; add rf45, rf26, rf45 ; thrsw ; ldtmu.rf26                 # s18 48 add | s18 54 load a1
-    add rf52, rf45, rf52 ; smul24 rf45, rf26, 3                     # s18 48 add | s18 54 v
-    shl rf52, rf26, 2 ; add rf26, rf52, rf45                        # s18 54 values7 | s18 48 total
-    nop ; ldtmu.rf42                                                # s18 98 load src
-    add.ifb tmua, rf25, rf57 ; smul24 rf26, rf26, rf42 ; thrsw      # s18 54 load b1 | s18 98 v
-    nop ; ldunifrf.rf42                                             # s18 54 load b1 | uniform 0x00000c30
-    nop ; add.ifb tmua, rf25, rf42                                  # s18 54 load b1
-    nop ; thrsw ; ldtmu.rf42                                        # s18 54 load b1
-    nop ; smul24 rf57, rf42, 3                                      # s18 54 values2
-    shl rf42, rf42, 2 ; add rf35, rf35, rf57                        # s18 54 values1 | s18 48 add
-    add rf32, rf35, rf30 ; add rf35, rf32, rf42 ; ldtmu.rf30        # s18 48 add | s18 54 load b1
-    shl rf30, rf30, 2 ; add rf32, rf32, rf43                        # s18 54 values5 | s18 48 add
-    nop ; add rf32, rf32, rf30 ; ldunifrf.rf42                      # s18 48 add | s18 54 load b1 | uniform 0x00000c58
-    add rf32, rf32, rf51 ; add.ifb tmua, rf25, rf42 ; thrsw         # s18 48 add | s18 54 load b1
-    nop ; add rf32, rf32, rf44 ; ldunifrf.rf44                      # s18 48 add | s18 54 load a1 | uniform 0x00000a7c
-    add.ifb tmua, rf25, rf44 ; umul24 rf44, rf1, rf3                # s18 54 load a1
-    nop ; thrsw ; ldtmu.rf42                                        # s18 54 load b1
-    nop ; smul24 rf51, rf42, 3                                      # s18 54 v
-    shl rf42, rf42, 2 ; add rf32, rf32, rf51                        # s18 54 values7 | s18 48 total
-    nop ; add rf26, rf26, rf32 ; ldtmu.rf32                         # s18 99 add | s18 54 load a1
-    nop ; smul24 rf38, rf32, 3                                      # s18 54 values2
-    asr tmud, rf26, 9 ; add rf26, rf48, rf38                        # s18 99 store flt1 | s18 48 add
-    mov.ifa tmua, rf18 ; add rf26, rf26, rf41                       # s18 99 store flt1 | s18 48 add
-    shl rf32, rf32, 2 ; add rf26, rf26, rf49                        # s18 54 values1 | s18 48 add
-    nop ; add rf28, rf28, rf32 ; ldunifrf.rf32                      # s18 48 add | s18 54 load a1 | uniform 0x00000aa4
-    add.ifb tmua, rf25, rf32 ; add rf32, rf4, rf44 ; thrsw          # s18 54 load a1
-    nop ; ldunifrf.rf44                                             # s18 54 load a1 | uniform 0x00000acc
-    shl rf44, rf29, 8 ; add.ifb tmua, rf25, rf44                    # s20 68 w1 | s18 54 load a1
-    nop ; thrsw ; ldtmu.rf41                                        # s18 54 load a1
-    shl rf41, rf41, 2 ; mov.ifb tmuau, rf39                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
-    nop ; add rf26, rf26, rf41 ; ldunifrf.rf48                      # s18 48 add | s18 54 load b1 | uniform 0x00000c0c
-    nop ; add rf40, rf26, rf40 ; thrsw ; ldtmu.rf26                 # s18 48 add | s18 54 load a1
-    add rf52, rf40, rf52 ; smul24 rf40, rf26, 3                     # s18 48 add | s18 54 v
-    shl rf52, rf26, 2 ; add rf26, rf52, rf40                        # s18 54 values7 | s18 48 total
-    nop ; ldtmu.rf50                                                # s18 98 load src
-    add.ifb tmua, rf25, rf48 ; smul24 rf26, rf26, rf50 ; thrsw      # s18 54 load b1 | s18 98 v
-    nop ; ldunifrf.rf48                                             # s18 54 load b1 | uniform 0x00000c34
-    asr rf44, rf44, -8 ; add.ifb tmua, rf25, rf48                   # s20 68 w1 | s18 54 load b1
-    nop ; thrsw ; ldtmu.rf48                                        # s18 54 load b1
-    nop ; smul24 rf50, rf48, 3                                      # s18 54 values2
-    shl rf48, rf48, 2 ; add rf35, rf35, rf50                        # s18 54 values1 | s18 48 add
-    add rf43, rf35, rf43 ; add rf48, rf57, rf48 ; ldtmu.rf35        # s18 48 add | s18 54 load b1
-    shl rf35, rf35, 2 ; add rf43, rf43, rf30                        # s18 54 values5 | s18 48 add
-    nop ; add rf43, rf43, rf35 ; ldunifrf.rf57                      # s18 48 add | s18 54 load b1 | uniform 0x00000c5c
-    add rf27, rf43, rf27 ; add.ifb tmua, rf25, rf57 ; thrsw         # s18 48 add | s18 54 load b1
-    nop ; add rf27, rf27, rf42 ; ldunifrf.rf42                      # s18 48 add | s18 54 load a1 | uniform 0x00000a80
-    shl rf29, rf29, -16 ; add.ifb tmua, rf25, rf42                  # s20 67 w0 | s18 54 load a1
-    nop ; thrsw ; ldtmu.rf42                                        # s18 54 load b1
-    nop ; smul24 rf43, rf42, 3                                      # s18 54 v
-    shl rf42, rf42, 2 ; add rf27, rf27, rf43                        # s18 54 values7 | s18 48 total
-    nop ; add rf26, rf26, rf27 ; ldtmu.rf27                         # s18 99 add | s18 54 load a1
-    nop ; smul24 rf57, rf27, 3                                      # s18 54 values2
-    asr tmud, rf26, 9 ; add rf26, rf28, rf57                        # s18 99 store flt1 | s18 48 add
-    mov.ifa tmua, rf19 ; add rf26, rf26, rf49                       # s18 99 store flt1 | s18 48 add
-    shl rf27, rf27, 2 ; add rf26, rf26, rf41                        # s18 54 values1 | s18 48 add
-    nop ; add rf27, rf38, rf27 ; ldunifrf.rf38                      # s18 48 add | s18 54 load a1 | uniform 0x00000aa8
-    nop ; add.ifb tmua, rf25, rf38 ; thrsw                          # s18 54 load a1
-    nop ; ldunifrf.rf38                                             # s18 54 load a1 | uniform 0x00000ad0
-    asr rf29, rf29, -8 ; add.ifb tmua, rf25, rf38                   # s20 67 w0 | s18 54 load a1
-    nop ; thrsw ; ldtmu.rf38                                        # s18 54 load a1
-    shl rf38, rf38, 2 ; mov.ifb tmuau, rf36                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
-    nop ; add rf26, rf26, rf38 ; ldunifrf.rf49                      # s18 48 add | s18 54 load b1 | uniform 0x00000c10
-    nop ; add rf45, rf26, rf45 ; thrsw ; ldtmu.rf26                 # s18 48 add | s18 54 load a1
-    add rf52, rf45, rf52 ; smul24 rf45, rf26, 3                     # s18 48 add | s18 54 v
-    shl rf45, rf26, 2 ; add rf26, rf52, rf45                        # s18 54 values7 | s18 48 total
-    nop ; ldtmu.rf52                                                # s18 98 load src
-    add.ifb tmua, rf25, rf49 ; smul24 rf26, rf26, rf52 ; thrsw      # s18 54 load b1 | s18 98 v
-    nop ; ldunifrf.rf49                                             # s18 54 load b1 | uniform 0x00000c38
-    and rf49, rf0, 7 ; add.ifb tmua, rf25, rf49                     # s9 100 stage | s18 54 load b1
-    nop ; thrsw ; ldtmu.rf52                                        # s18 54 load b1
-    nop ; smul24 rf28, rf52, 3                                      # s18 54 values2
-    shl rf48, rf52, 2 ; add rf28, rf48, rf28                        # s18 54 values1 | s18 48 add
-    add rf30, rf28, rf30 ; add rf48, rf50, rf48 ; ldtmu.rf28        # s18 48 add | s18 54 load b1
-    shl rf28, rf28, 2 ; add rf30, rf30, rf35                        # s18 54 values5 | s18 48 add
-    nop ; add rf28, rf28, rf11 ; ldunifrf.rf50                      # s18 54 add | s18 54 load b1 | uniform 0x00000c60
-    add rf30, rf30, rf28 ; add.ifb tmua, rf25, rf50 ; thrsw         # s18 48 add | s18 54 load b1
-    nop ; add rf30, rf30, rf51 ; ldunifrf.rf51                      # s18 48 add | s18 54 load a1 | uniform 0x00000a84
-    add rf30, rf30, rf42 ; add.ifb tmua, rf25, rf51                 # s18 48 add | s18 54 load a1
-    nop ; thrsw ; ldtmu.rf42                                        # s18 54 load b1
-    nop ; smul24 rf51, rf42, 3                                      # s18 54 v
-    shl rf42, rf42, 2 ; add rf30, rf30, rf51                        # s18 54 values7 | s18 48 total
-    nop ; add rf26, rf26, rf30 ; ldtmu.rf30                         # s18 99 add | s18 54 load a1
-    nop ; smul24 rf30, rf30, 3                                      # s18 54 values2
-    asr tmud, rf26, 9 ; add rf26, rf27, rf30                        # s18 99 store flt1 | s18 48 add
-    mov.ifa tmua, rf20 ; add rf26, rf26, rf41                       # s18 99 store flt1 | s18 48 add
-    nop ; add rf26, rf26, rf38 ; ldunifrf.rf38                      # s18 48 add | s18 54 load a1 | uniform 0x00000aac
-    nop ; add.ifb tmua, rf25, rf38 ; thrsw                          # s18 54 load a1
-    nop ; ldunifrf.rf38                                             # s18 54 load a1 | uniform 0x00000ad4
-    tmuwt - ; ldunifrf.rf41                                         # s18 54 load b1 | uniform 0x00000c14
+    nop ; smul24 rf46, rf44, 3                                      # s18 54 v
+    shl rf44, rf44, 2 ; add rf28, rf28, rf46                        # s18 54 values7 | s18 48 total
+    nop ; add rf25, rf25, rf28 ; ldtmu.rf28                         # s18 99 add | s18 54 load a1
+    nop ; smul24 rf57, rf28, 3                                      # s18 54 values2
+    asr tmud, rf25, 9 ; add rf25, rf26, rf57                        # s18 99 store flt1 | s18 48 add
+    mov.ifa tmua, rf19 ; add rf25, rf25, rf54                       # s18 99 store flt1 | s18 48 add
+    shl rf28, rf28, 2 ; add rf25, rf25, rf47                        # s18 54 values1 | s18 48 add
+    nop ; add rf28, rf32, rf28 ; ldunifrf.rf32                      # s18 48 add | s18 54 load a1 | uniform 0x00000aa8
+    nop ; add.ifb tmua, rf35, rf32 ; thrsw                          # s18 54 load a1
+    nop ; ldunifrf.rf32                                             # s18 54 load a1 | uniform 0x00000ad0
+    asr rf29, rf29, -8 ; add.ifb tmua, rf35, rf32                   # s20 67 w0 | s18 54 load a1
+    nop ; thrsw ; ldtmu.rf32                                        # s18 54 load a1
+    shl rf32, rf32, 2 ; mov.ifb tmuau, rf36                         # s18 54 values5 | s18 98 load src | uniform 0xfffffffd (u8)
+    nop ; add rf25, rf25, rf32 ; ldunifrf.rf54                      # s18 48 add | s18 54 load b1 | uniform 0x00000c10
+    nop ; add rf50, rf25, rf50 ; thrsw ; ldtmu.rf25                 # s18 48 add | s18 54 load a1
+    add rf53, rf50, rf53 ; smul24 rf50, rf25, 3                     # s18 48 add | s18 54 v
+    shl rf50, rf25, 2 ; add rf25, rf53, rf50                        # s18 54 values7 | s18 48 total
+    nop ; ldtmu.rf53                                                # s18 98 load src
+    add.ifb tmua, rf35, rf54 ; smul24 rf25, rf25, rf53 ; thrsw      # s18 54 load b1 | s18 98 v
+    nop ; ldunifrf.rf53                                             # s18 54 load b1 | uniform 0x00000c38
+    and rf53, rf0, 7 ; add.ifb tmua, rf35, rf53                     # s9 100 stage | s18 54 load b1
+    nop ; thrsw ; ldtmu.rf54                                        # s18 54 load b1
+    nop ; smul24 rf26, rf54, 3                                      # s18 54 values2
+    shl rf48, rf54, 2 ; add rf26, rf48, rf26                        # s18 54 values1 | s18 48 add
+    add rf27, rf26, rf27 ; add rf48, rf52, rf48 ; ldtmu.rf26        # s18 48 add | s18 54 load b1
+    shl rf26, rf26, 2 ; add rf27, rf27, rf39                        # s18 54 values5 | s18 48 add
+    nop ; add rf26, rf26, rf11 ; ldunifrf.rf52                      # s18 54 add | s18 54 load b1 | uniform 0x00000c60
+    add rf27, rf27, rf26 ; add.ifb tmua, rf35, rf52 ; thrsw         # s18 48 add | s18 54 load b1
+    nop ; add rf27, rf27, rf49 ; ldunifrf.rf49                      # s18 48 add | s18 54 load a1 | uniform 0x00000a84
+    add rf27, rf27, rf44 ; add.ifb tmua, rf35, rf49                 # s18 48 add | s18 54 load a1
+    nop ; thrsw ; ldtmu.rf44                                        # s18 54 load b1
+    nop ; smul24 rf49, rf44, 3                                      # s18 54 v
+    shl rf44, rf44, 2 ; add rf27, rf27, rf49                        # s18 54 values7 | s18 48 total
+    nop ; add rf25, rf25, rf27 ; ldtmu.rf27                         # s18 99 add | s18 54 load a1
+    nop ; smul24 rf27, rf27, 3                                      # s18 54 values2
+    asr tmud, rf25, 9 ; add rf25, rf28, rf27                        # s18 99 store flt1 | s18 48 add
+    mov.ifa tmua, rf20 ; add rf25, rf25, rf47                       # s18 99 store flt1 | s18 48 add
+    nop ; add rf25, rf25, rf32 ; ldunifrf.rf32                      # s18 48 add | s18 54 load a1 | uniform 0x00000aac
+    nop ; add.ifb tmua, rf35, rf32 ; thrsw                          # s18 54 load a1
+    nop ; ldunifrf.rf32                                             # s18 54 load a1 | uniform 0x00000ad4
+    tmuwt - ; ldunifrf.rf47                                         # s18 54 load b1 | uniform 0x00000c14
     nop ; ldtmu.rf27                                                # s18 54 load a1
-    shl rf27, rf27, 2 ; add.ifb tmua, rf25, rf38                    # s18 54 values5 | s18 54 load a1
-    add rf26, rf26, rf27 ; mov.ifb tmuau, rf46 ; thrsw              # s18 48 add | s18 98 load src | uniform 0xfffffffd (u8)
-    add rf26, rf26, rf40 ; add.ifb tmua, rf25, rf41                 # s18 48 add | s18 54 load b1
-    nop ; add rf26, rf26, rf45 ; ldunifrf.rf45                      # s18 48 add | s18 54 load b1 | uniform 0x00000c3c
-    nop ; thrsw ; ldtmu.rf40                                        # s18 54 load a1
-    add.ifb tmua, rf25, rf45 ; smul24 rf40, rf40, 3                 # s18 54 load b1 | s18 54 v
-    nop ; add rf26, rf26, rf40 ; ldunifrf.rf40                      # s18 48 total | s18 54 load b1 | uniform 0x00000c64
-    nop ; thrsw ; ldtmu.rf45                                        # s18 98 load src
-    add.ifb tmua, rf25, rf40 ; smul24 rf25, rf26, rf45              # s18 54 load b1 | s18 98 v
-    shl rf31, rf49, 5 ; mov.ifb tmua, rf31                          # s9 101 store flt0 | s19 76 scale
-    nop ; add rf32, rf32, rf31 ; thrsw ; ldtmu.rf31                 # s9 101 store flt0 | s18 54 load b1
+    shl rf27, rf27, 2 ; add.ifb tmua, rf35, rf32                    # s18 54 values5 | s18 54 load a1
+    add rf25, rf25, rf27 ; mov.ifb tmuau, rf42 ; thrsw              # s18 48 add | s18 98 load src | uniform 0xfffffffd (u8)
+    add rf25, rf25, rf41 ; add.ifb tmua, rf35, rf47                 # s18 48 add | s18 54 load b1
+    nop ; add rf25, rf25, rf50 ; ldunifrf.rf50                      # s18 48 add | s18 54 load b1 | uniform 0x00000c3c
+    nop ; thrsw ; ldtmu.rf41                                        # s18 54 load a1
+    add.ifb tmua, rf35, rf50 ; smul24 rf41, rf41, 3                 # s18 54 load b1 | s18 54 v
+    nop ; add rf25, rf25, rf41 ; ldunifrf.rf41                      # s18 48 total | s18 54 load b1 | uniform 0x00000c64
+    nop ; thrsw ; ldtmu.rf50                                        # s18 98 load src
+    add.ifb tmua, rf35, rf41 ; smul24 rf25, rf25, rf50              # s18 54 load b1 | s18 98 v
+    shl rf31, rf53, 5 ; mov tmua, rf31                              # s9 101 store flt0 | s19 76 scale
+    nop ; add rf34, rf34, rf31 ; thrsw ; ldtmu.rf31                 # s9 101 store flt0 | s18 54 load b1
     nop ; smul24 rf31, rf31, 3                                      # s18 54 values2
     nop ; add rf31, rf48, rf31 ; ldunifrf.rf48                      # s18 48 add | s8 99 store flt0 | uniform 0x000005a0
-    nop ; add rf35, rf31, rf35 ; thrsw ; ldtmu.rf31                 # s18 48 add | s18 54 load b1
-    shl rf28, rf31, 2 ; add rf31, rf35, rf28                        # s18 54 values5 | s18 48 add
-    nop ; add rf28, rf31, rf28 ; ldunifrf.rf31                      # s18 48 add | s8 99 rshr | uniform 0x00000080
-    add rf31, rf28, rf43 ; sub rf43, rf31, rf29 ; thrsw ; ldtmu.rf28 # s18 48 add | s20 106 sub | s18 54 load b1
-    add rf31, rf31, rf42 ; smul24 rf28, rf28, 3                     # s18 48 add | s18 54 v
-    add rf28, rf31, rf28 ; sub rf31, rf43, rf44 ; ldunifrf.rf43     # s18 48 total | s20 106 sub | s20 107 rshr | uniform 0x00000400
-    nop ; add rf25, rf25, rf28 ; ldtmu.rf28                         # s18 99 add | s19 76 scale
+    nop ; add rf39, rf31, rf39 ; thrsw ; ldtmu.rf31                 # s18 48 add | s18 54 load b1
+    shl rf26, rf31, 2 ; add rf31, rf39, rf26                        # s18 54 values5 | s18 48 add
+    nop ; add rf26, rf31, rf26 ; ldunifrf.rf31                      # s18 48 add | s8 99 rshr | uniform 0x00000080
+    add rf31, rf26, rf46 ; sub rf46, rf31, rf29 ; thrsw ; ldtmu.rf26 # s18 48 add | s20 106 sub | s18 54 load b1
+    add rf31, rf31, rf44 ; smul24 rf26, rf26, 3                     # s18 48 add | s18 54 v
+    add rf26, rf31, rf26 ; sub rf31, rf46, rf40 ; ldunifrf.rf46     # s18 48 total | s20 106 sub | s20 107 rshr | uniform 0x00000400
+    nop ; add rf25, rf25, rf26 ; ldtmu.rf26                         # s18 99 add | s19 76 scale
     asr tmud, rf25, 9                                               # s18 99 store flt1
-    mov.ifa tmua, rf21 ; sub.pushc -, 0, rf28                       # s18 99 store flt1 | s19 101 load src
-    sub.pushc -, 0, rf28 ; mov.ifna tmuau, rf47                     # s19 101 store flt1 | s19 101 load src | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, 8 ; mov.ifnb tmuau, rf33                      # s19 101 store flt1 | s19 101 load src | uniform 0xfffffffd (u8)
-    and rf28, rf0, 7 ; mov.ifnb tmuau, rf34                         # s9 100 stage | s19 101 load src | uniform 0xfffffffd (u8)
+    mov.ifa tmua, rf21 ; sub.pushc -, 0, rf26                       # s18 99 store flt1 | s19 101 load src
+    sub.pushc -, 0, rf26 ; mov.ifna tmuau, rf43                     # s19 101 store flt1 | s19 101 load src | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, 8 ; mov.ifnb tmuau, rf30                      # s19 101 store flt1 | s19 101 load src | uniform 0xfffffffd (u8)
+    and rf26, rf0, 7 ; mov.ifnb tmuau, rf33                         # s9 100 stage | s19 101 load src | uniform 0xfffffffd (u8)
     nop ; mov.ifnb tmuau, rf22                                      # s19 101 load src | uniform 0xfffffffd (u8)
     nop ; mov.ifnb tmuau, rf37                                      # s19 101 load src | uniform 0xfffffffd (u8)
-    nop ; mov.ifnb tmuau, rf39                                      # s19 101 load src | uniform 0xfffffffd (u8)
+    nop ; mov.ifnb tmuau, rf38                                      # s19 101 load src | uniform 0xfffffffd (u8)
     nop ; mov.ifnb tmuau, rf36                                      # s19 101 load src | uniform 0xfffffffd (u8)
     tmuwt - ; ldunifrf.rf25                                         # s20 107 store dst | uniform value:dst_stride
-    mov.ifnb tmuau, rf46 ; smul24 rf25, rf28, rf25 ; thrsw          # s19 101 load src | s20 107 store dst | uniform 0xfffffffd (u8)
-    nop ; ldunifrf.rf28                                             # s20 107 store dst | uniform value:dst
-    nop ; add rf25, rf28, rf25 ; ldunifrf.rf28                      # s20 107 store dst | s8 99 store flt0 | uniform 0x000005a4
+    mov.ifnb tmuau, rf42 ; smul24 rf25, rf26, rf25 ; thrsw          # s19 101 load src | s20 107 store dst | uniform 0xfffffffd (u8)
+    nop ; ldunifrf.rf26                                             # s20 107 store dst | uniform value:dst
+    nop ; add rf25, rf26, rf25 ; ldunifrf.rf26                      # s20 107 store dst | s8 99 store flt0 | uniform 0x000005a4
     sub.pushc -, rf2, rf5 ; mov rf5, rf23                           # s20 107 store dst | next trip
     sub.nornc -, rf0, 8 ; add rf24, rf25, rf24                      # s20 107 store dst
     nop ; ldtmu.rf25                                                # s19 101 load src
-    nop ; mov tmuau, rf47 ; thrsw ; ldtmu.rf47                      # s20 106 load src | s19 101 load src | uniform 0xfffffffd (u8)
-    nop ; add tmua, rf32, rf48 ; ldtmu.rf48                         # s20 106 load flt0 | s19 101 load src
-    nop ; ldtmu.rf42                                                # s19 101 load src
+    nop ; mov tmuau, rf43 ; thrsw ; ldtmu.rf43                      # s20 106 load src | s19 101 load src | uniform 0xfffffffd (u8)
+    nop ; add tmua, rf34, rf48 ; ldtmu.rf48                         # s20 106 load flt0 | s19 101 load src
+    nop ; ldtmu.rf44                                                # s19 101 load src
     shl tmud, rf25, 4                                               # s19 101 store flt1
     nop ; mov.ifb tmua, rf14 ; thrsw                                # s19 101 store flt1
     nop ; ldtmu.rf25                                                # s19 101 load src
-    nop ; ldtmu.rf35                                                # s19 101 load src
-    shl tmud, rf47, 4                                               # s19 101 store flt1
+    nop ; ldtmu.rf39                                                # s19 101 load src
+    shl tmud, rf43, 4                                               # s19 101 store flt1
     nop ; mov.ifb tmua, rf15                                        # s19 101 store flt1
     shl tmud, rf48, 4                                               # s19 101 store flt1
     nop ; mov.ifb tmua, rf16                                        # s19 101 store flt1
-    shl tmud, rf42, 4                                               # s19 101 store flt1
+    shl tmud, rf44, 4                                               # s19 101 store flt1
     nop ; mov.ifb tmua, rf17                                        # s19 101 store flt1
     shl tmud, rf25, 4                                               # s19 101 store flt1
     tmuwt - ; ldtmu.rf25                                            # s19 101 load src
     nop ; mov.ifb tmua, rf18                                        # s19 101 store flt1
-    shl tmud, rf35, 4                                               # s19 101 store flt1
+    shl tmud, rf39, 4                                               # s19 101 store flt1
     nop ; mov.ifb tmua, rf19                                        # s19 101 store flt1
     shl tmud, rf25, 4                                               # s19 101 store flt1
     nop ; mov.ifb tmua, rf20                                        # s19 101 store flt1
@@ -1878,95 +1861,95 @@ loop:
     mov.ifb tmua, rf21 ; sub.pushc -, rf2, rf23                     # s19 101 store flt1 | whether there is a trip more
     tmuwt - ; ldtmu.rf23                                            # s20 106 load flt1 | s20 106 load src
     shl rf23, rf23, 4 ; mov tmua, rf14                              # s20 106 mul | s20 106 load flt1
-    mov tmuau, rf33 ; smul24 rf23, rf44, rf23 ; thrsw ; ldtmu.rf33  # s20 106 load src | s20 106 mul | s20 106 load flt0 | uniform 0xfffffffd (u8)
-    add tmua, rf32, rf28 ; smul24 rf28, rf29, rf33 ; ldunifrf.rf33  # s20 106 load flt0 | s20 106 mul | s8 99 store flt0 | uniform 0x000005a8
-    add rf23, rf23, rf28 ; mov tmua, rf15 ; ldunifrf.rf28           # s20 106 add | s20 106 load flt1 | s8 99 store flt0 | uniform 0x000005ac
-    nop ; mov tmuau, rf34 ; thrsw ; ldtmu.rf34                      # s20 106 load src | s20 106 load flt1 | uniform 0xfffffffd (u8)
-    add tmua, rf32, rf33 ; smul24 rf33, rf31, rf34 ; ldunifrf.rf34  # s20 106 load flt0 | s20 106 mul | s8 99 store flt0 | uniform 0x000005b0
-    add rf23, rf23, rf33 ; mov tmua, rf16 ; ldunifrf.rf33           # s20 106 v | s20 106 load flt1 | s8 99 store flt0 | uniform 0x000005b4
-    add rf22, rf23, rf43 ; mov tmuau, rf22 ; thrsw ; ldtmu.rf23     # s20 107 rshr | s20 106 load src | uniform 0xfffffffd (u8)
-    asr rf22, rf22, 11 ; add tmua, rf32, rf28                       # s20 107 rshr | s20 106 load flt0
+    mov tmuau, rf30 ; smul24 rf23, rf40, rf23 ; thrsw ; ldtmu.rf30  # s20 106 load src | s20 106 mul | s20 106 load flt0 | uniform 0xfffffffd (u8)
+    add tmua, rf34, rf26 ; smul24 rf26, rf29, rf30 ; ldunifrf.rf30  # s20 106 load flt0 | s20 106 mul | s8 99 store flt0 | uniform 0x000005a8
+    add rf23, rf23, rf26 ; mov tmua, rf15 ; ldunifrf.rf26           # s20 106 add | s20 106 load flt1 | s8 99 store flt0 | uniform 0x000005ac
+    nop ; mov tmuau, rf33 ; thrsw ; ldtmu.rf33                      # s20 106 load src | s20 106 load flt1 | uniform 0xfffffffd (u8)
+    add tmua, rf34, rf30 ; smul24 rf30, rf31, rf33 ; ldunifrf.rf33  # s20 106 load flt0 | s20 106 mul | s8 99 store flt0 | uniform 0x000005b0
+    add rf23, rf23, rf30 ; mov tmua, rf16 ; ldunifrf.rf30           # s20 106 v | s20 106 load flt1 | s8 99 store flt0 | uniform 0x000005b4
+    add rf22, rf23, rf46 ; mov tmuau, rf22 ; thrsw ; ldtmu.rf23     # s20 107 rshr | s20 106 load src | uniform 0xfffffffd (u8)
+    asr rf22, rf22, 11 ; add tmua, rf34, rf26                       # s20 107 rshr | s20 106 load flt0
     max rf22, rf22, 0 ; mov tmua, rf17                              # s20 107 clip | s20 106 load flt1
     min tmud, rf22, rf6 ; ldtmu.rf22                                # s20 107 store dst | s20 106 load flt0
     mov.ifb tmuau, rf24 ; smul24 rf22, rf29, rf22 ; thrsw           # s20 107 store dst | s20 106 mul | uniform 0xfffffffd (u8)
     shl rf23, rf23, 4                                               # s20 106 mul
-    tmuwt - ; smul24 rf23, rf44, rf23 ; ldunifrf.rf28               # s20 106 mul | s8 99 store flt0 | uniform 0x000005b8
+    tmuwt - ; smul24 rf23, rf40, rf23 ; ldunifrf.rf26               # s20 106 mul | s8 99 store flt0 | uniform 0x000005b8
     add rf22, rf23, rf22 ; mov tmuau, rf37 ; thrsw ; ldtmu.rf23     # s20 106 add | s20 106 load src | s20 106 load flt1 | uniform 0xfffffffd (u8)
-    add tmua, rf32, rf34 ; smul24 rf23, rf31, rf23 ; ldunifrf.rf34  # s20 106 load flt0 | s20 106 mul | s8 99 store flt0 | uniform 0x000005bc
+    add tmua, rf34, rf33 ; smul24 rf23, rf31, rf23 ; ldunifrf.rf33  # s20 106 load flt0 | s20 106 mul | s8 99 store flt0 | uniform 0x000005bc
     nop ; add rf22, rf22, rf23                                      # s20 106 v
-    nop ; add rf22, rf22, rf43 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
+    nop ; add rf22, rf22, rf46 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
     asr rf22, rf22, 11 ; mov tmua, rf18                             # s20 107 rshr | s20 106 load flt1
     max rf22, rf22, 0                                               # s20 107 clip
     min tmud, rf22, rf6 ; ldtmu.rf22                                # s20 107 store dst | s20 106 load flt0
     sub.ifb tmuau, rf24, -1 ; smul24 rf22, rf29, rf22               # s20 107 store dst | s20 106 mul | uniform 0xfffffffd (u8)
     shl rf23, rf23, 4                                               # s20 106 mul
-    tmuwt - ; smul24 rf23, rf44, rf23 ; thrsw                       # s20 106 mul
-    add rf22, rf23, rf22 ; mov tmuau, rf39                          # s20 106 add | s20 106 load src | uniform 0xfffffffd (u8)
+    tmuwt - ; smul24 rf23, rf40, rf23 ; thrsw                       # s20 106 mul
+    add rf22, rf23, rf22 ; mov tmuau, rf38                          # s20 106 add | s20 106 load src | uniform 0xfffffffd (u8)
     nop
     nop ; thrsw ; ldtmu.rf23                                        # s20 106 load flt1
-    add tmua, rf32, rf33 ; smul24 rf23, rf31, rf23                  # s20 106 load flt0 | s20 106 mul
+    add tmua, rf34, rf30 ; smul24 rf23, rf31, rf23                  # s20 106 load flt0 | s20 106 mul
     nop ; add rf22, rf22, rf23                                      # s20 106 v
-    nop ; add rf22, rf22, rf43 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
+    nop ; add rf22, rf22, rf46 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
     asr rf22, rf22, 11 ; mov tmua, rf19                             # s20 107 rshr | s20 106 load flt1
     max rf22, rf22, 0                                               # s20 107 clip
     min tmud, rf22, rf6 ; ldtmu.rf22                                # s20 107 store dst | s20 106 load flt0
     sub.ifb tmuau, rf24, -2 ; smul24 rf22, rf29, rf22               # s20 107 store dst | s20 106 mul | uniform 0xfffffffd (u8)
     shl rf23, rf23, 4                                               # s20 106 mul
-    tmuwt - ; smul24 rf23, rf44, rf23 ; thrsw                       # s20 106 mul
+    tmuwt - ; smul24 rf23, rf40, rf23 ; thrsw                       # s20 106 mul
     add rf22, rf23, rf22 ; mov tmuau, rf36                          # s20 106 add | s20 106 load src | uniform 0xfffffffd (u8)
     nop
     nop ; thrsw ; ldtmu.rf23                                        # s20 106 load flt1
-    add tmua, rf32, rf28 ; smul24 rf23, rf31, rf23                  # s20 106 load flt0 | s20 106 mul
+    add tmua, rf34, rf26 ; smul24 rf23, rf31, rf23                  # s20 106 load flt0 | s20 106 mul
     nop ; add rf22, rf22, rf23                                      # s20 106 v
-    nop ; add rf22, rf22, rf43 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
+    nop ; add rf22, rf22, rf46 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
     asr rf22, rf22, 11 ; mov tmua, rf20                             # s20 107 rshr | s20 106 load flt1
     max rf22, rf22, 0                                               # s20 107 clip
     min tmud, rf22, rf6 ; ldtmu.rf22                                # s20 107 store dst | s20 106 load flt0
     sub.ifb tmuau, rf24, -3 ; smul24 rf22, rf29, rf22               # s20 107 store dst | s20 106 mul | uniform 0xfffffffd (u8)
     shl rf23, rf23, 4                                               # s20 106 mul
-    tmuwt - ; smul24 rf23, rf44, rf23 ; thrsw                       # s20 106 mul
-    add rf22, rf23, rf22 ; mov tmuau, rf46                          # s20 106 add | s20 106 load src | uniform 0xfffffffd (u8)
+    tmuwt - ; smul24 rf23, rf40, rf23 ; thrsw                       # s20 106 mul
+    add rf22, rf23, rf22 ; mov tmuau, rf42                          # s20 106 add | s20 106 load src | uniform 0xfffffffd (u8)
     nop
     nop ; thrsw ; ldtmu.rf23                                        # s20 106 load flt1
-    add tmua, rf32, rf34 ; smul24 rf23, rf31, rf23                  # s20 106 load flt0 | s20 106 mul
+    add tmua, rf34, rf33 ; smul24 rf23, rf31, rf23                  # s20 106 load flt0 | s20 106 mul
     nop ; add rf22, rf22, rf23                                      # s20 106 v
-    nop ; add rf22, rf22, rf43 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
+    nop ; add rf22, rf22, rf46 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
     asr rf22, rf22, 11 ; mov tmua, rf21                             # s20 107 rshr | s20 106 load flt1
     max rf22, rf22, 0                                               # s20 107 clip
     min tmud, rf22, rf6 ; ldtmu.rf22                                # s20 107 store dst | s20 106 load flt0
     sub.ifb tmuau, rf24, -4 ; smul24 rf22, rf29, rf22               # s20 107 store dst | s20 106 mul | uniform 0xfffffffd (u8)
     shl rf23, rf23, 4                                               # s20 106 mul
-    nop ; smul24 rf23, rf44, rf23 ; thrsw                           # s20 106 mul
+    nop ; smul24 rf23, rf40, rf23 ; thrsw                           # s20 106 mul
     nop ; add rf22, rf23, rf22                                      # s20 106 add
     nop
     nop ; thrsw ; ldtmu.rf23                                        # s20 106 load flt1
     nop ; smul24 rf23, rf31, rf23                                   # s20 106 mul
     nop ; add rf22, rf22, rf23                                      # s20 106 v
-    nop ; add rf22, rf22, rf43 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
+    nop ; add rf22, rf22, rf46 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
     asr rf22, rf22, 11                                              # s20 107 rshr
     max rf22, rf22, 0                                               # s20 107 clip
     min tmud, rf22, rf6 ; ldtmu.rf22                                # s20 107 store dst | s20 106 load flt0
     sub.ifb tmuau, rf24, -5 ; smul24 rf22, rf29, rf22               # s20 107 store dst | s20 106 mul | uniform 0xfffffffd (u8)
     shl rf23, rf23, 4                                               # s20 106 mul
-    nop ; smul24 rf23, rf44, rf23 ; thrsw                           # s20 106 mul
+    nop ; smul24 rf23, rf40, rf23 ; thrsw                           # s20 106 mul
     nop ; add rf22, rf23, rf22                                      # s20 106 add
     nop
     nop ; thrsw ; ldtmu.rf23                                        # s20 106 load flt1
     nop ; smul24 rf23, rf31, rf23                                   # s20 106 mul
     nop ; add rf22, rf22, rf23                                      # s20 106 v
-    nop ; add rf22, rf22, rf43 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
+    nop ; add rf22, rf22, rf46 ; thrsw ; ldtmu.rf23                 # s20 107 rshr | s20 106 load src
     asr rf22, rf22, 11                                              # s20 107 rshr
     max rf22, rf22, 0                                               # s20 107 clip
     min tmud, rf22, rf6 ; ldtmu.rf22                                # s20 107 store dst | s20 106 load flt0
     sub.ifb tmuau, rf24, -6 ; smul24 rf22, rf29, rf22               # s20 107 store dst | s20 106 mul | uniform 0xfffffffd (u8)
     shl rf23, rf23, 4                                               # s20 106 mul
-    nop ; smul24 rf23, rf44, rf23 ; thrsw                           # s20 106 mul
+    nop ; smul24 rf23, rf40, rf23 ; thrsw                           # s20 106 mul
     nop ; add rf22, rf23, rf22                                      # s20 106 add
     nop
     nop ; ldtmu.rf23                                                # s20 106 load flt1
     nop ; smul24 rf23, rf31, rf23                                   # s20 106 mul
     nop ; add rf22, rf22, rf23                                      # s20 106 v
-    nop ; add rf22, rf22, rf43                                      # s20 107 rshr
+    nop ; add rf22, rf22, rf46                                      # s20 107 rshr
     asr rf22, rf22, 11                                              # s20 107 rshr
     max rf22, rf22, 0                                               # s20 107 clip
     min tmud, rf22, rf6                                             # s20 107 store dst

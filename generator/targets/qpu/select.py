@@ -249,6 +249,9 @@ class _Selector:
         values = Values(
             self.kernel, self.ranges, e, flags, read, self.deciding, dots.sum if dots else None
         )
+        # Whether the stage is done at all depends on no condition, those before it included.
+        self.tables.begin([])
+        self.temps.begin(stage, lanes, [])
         loading, storing, within = memory.loading, list[Condition](), list[Condition]()
         if stage.lanes < self.mapping.elements:
             assert own is not None
