@@ -100,6 +100,21 @@ def test_the_solver_finds_a_witness() -> None:
     assert witness_solver.solved(plan, goal, mine, purse) is None
 
 
+def test_sums_of_taps_get_to_their_ends() -> None:
+    """13770 is what the taps below 0 can take away: with one less the least sum is below 0. Planes
+    with the ends of their ranges reach it, in both stages."""
+    entry = find(load(), "vp9_mc_8hv")
+    assert entry is not None
+    (plan,) = (p for p in goals.plans(entry) if p.name.endswith("__neon_full"))
+    wanted = [g for g in plan.goals if "const 13770 as bits 16 (rule dup, one less)" in str(g)]
+    assert [g.stage for g in wanted] == [0, 1]
+    usual = vectors.make_items(entry.kernel, 900, 1, "conformant")
+    drawn = witness_search._at_ends(entry.kernel, usual, np.random.default_rng([1, 3, 0]))
+    assert set(np.unique(drawn.buffers["src"])) == {0, 255}
+    found = witness.shown(plan, drawn.take(plan.conformant(drawn)), wanted)
+    assert all(len(found[g]) for g in wanted)
+
+
 def test_a_lost_witness_is_noticed() -> None:
     entry = find(load(), "vp9_lpf4_h")
     assert entry is not None

@@ -32,6 +32,7 @@ from daedalus.generator.verify.witness.solver import Purse, solved
 _DRAWN = 3000  # items a kernel and class that the search begins with
 _MORE = 300  # items a class that are given spots
 _SPOTS = 8  # times
+_ENDS = 24  # times that planes have the ends of their ranges only
 _BEGINNING = 2000  # items, evenly from what there is, that climbing chooses its first ones from
 _WIDE = 200  # items that the first round looks around
 _KEPT = 48  # best items that each round looks around
@@ -93,10 +94,12 @@ def search(entry: Entry, seed: int = 1, start: Items | None = None) -> Found:
         known = shown(plan, chosen.take(plan.conformant(chosen)), plan.goals)
         left = [g for g in plan.goals if not len(known[g])]
         chosen, left = _taken(plan, mine, chosen, left)
-        for n in range(_SPOTS if any(b.kind == "plane" for b in kernel.buffers) else 0):
-            if left:
-                more = vectors.spotted(kernel, usual, np.random.default_rng([seed, 3, n]))
-                chosen, left = _taken(plan, more.take(plan.conformant(more)), chosen, left)
+        planes = any(b.kind == "plane" for b in kernel.buffers)
+        for draw, times in ((vectors.spotted, _SPOTS), (_at_ends, _ENDS)) if planes else ():
+            for n in range(times):
+                if left:
+                    more = draw(kernel, usual, np.random.default_rng([seed, 3, n]))
+                    chosen, left = _taken(plan, more.take(plan.conformant(more)), chosen, left)
         if left and _has_blocks(kernel):
             more = vectors.patterned(kernel, usual, np.random.default_rng([seed, 4]))
             chosen, left = _taken(plan, more.take(plan.conformant(more)), chosen, left)
@@ -190,6 +193,20 @@ def _coarse(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
         if b.kind == "block" and b.access != "out":
             low = rng.integers(0, max(1, b.hi.bit_length()), (items.count, *[1] * len(b.extents)))
             buffers[b.name] = np.clip((items.buffers[b.name] >> low) << low, b.lo, b.hi)
+    return Items(buffers, items.params)
+
+
+def _at_ends(kernel: Kernel, items: Items, rng: np.random.Generator) -> Items:
+    """The items with what planes hold at either end of its range: each element for itself, those of
+    a row alike, or those of a column. So the sums of filters' taps get to their ends."""
+    buffers = dict(items.buffers)
+    for b in kernel.buffers:
+        if b.kind == "plane" and b.access != "out":
+            (rows, cols), n = b.extents, items.count
+            shapes = ((n, rows, cols), (n, rows, 1), (n, 1, cols))
+            ways = [np.broadcast_to(rng.random(s) < 0.5, shapes[0]) for s in shapes]
+            high = np.choose(rng.integers(0, len(ways), (n, 1, 1)), ways)
+            buffers[b.name] = np.where(high, b.hi, b.lo)
     return Items(buffers, items.params)
 
 
