@@ -55,6 +55,29 @@ def neon(
 # ------------------------------------------------------------------ vectors of several axes
 
 
+@kernel(clause="four rows of four bytes, at eight places, at five of them again")
+def forms_words(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 4), cols=(-3, 8))
+    dst = k.plane("dst", i32, rows=(0, 8), cols=(0, 4), access="out")
+    with k.stage(y=4, x=4) as (y, x):
+        eight, five = (
+            sum((src[y, x + n - at] * (5 * n * n + 1) for n in range(many)), k.lane(y))
+            for many, at in ((8, 3), (5, 1))
+        )
+        dst[y, x], dst[y + 4, x] = eight, five
+
+
+@kernel(clause="eight bytes that are moved, one run into two rows; and some that are not")
+def forms_moved(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 4), cols=(-1, 9))
+    dst = k.plane("dst", u8, rows=(0, 6), cols=(0, 9), access="out")
+    n = k.param("n", u8, 0, 2)
+    with k.stage(y=k.upto(n, 2), x=8) as (y, x):
+        dst[y, x + 1] = src[y, x - 1]
+        dst[y + 2, x] = src[y, x - 1]
+        dst[y + 4, x] = src[y + 2, x + 1] ^ 255
+
+
 @kernel(clause="4 lanes a row: two axes share a vector, four items or more rows another")
 def forms_quads(k: KernelBuilder) -> None:
     src = k.plane("src", u8, rows=(-1, 5), cols=(0, 4))
@@ -409,6 +432,10 @@ def forms_chosen_few(k: KernelBuilder) -> None:
 
 FULL = neon()
 FORMS = [
+    Form(forms_words, {
+        FULL: (r"vuzp1q_u32", r"vuzp2q_u32", r"vsliq_n_u32"), neon(items=2): (), neon(rows=2): (),
+    }),
+    Form(forms_moved, {FULL: (r"const uint64_t", r"\(daedalus_any_u64 \*\)&dst")}),
     Form(forms_quads, {
         FULL: (r"vld1q?_u8|vsetq?_lane_u32",),
         neon(items=2): (), neon(items=4): (), neon(items=8): (), neon(rows=2): (), neon(rows=4): (),

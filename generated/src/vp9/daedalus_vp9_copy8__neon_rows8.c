@@ -5,7 +5,7 @@
  *
  * vp9_copy8, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash c915f33616328d4a
+ * input hash b20f538f0fdf1dcc
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -31,22 +31,22 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   uint8_t *const dst_row6 = dst_row5 + dst_stride;
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
-  const uint8x8_t value = vld1_u8(&src[0]);
-  vst1_u8(&dst[0], value);
-  const uint8x8_t value_2 = vld1_u8(&src_row1[0]);
-  vst1_u8(&dst_row1[0], value_2);
-  const uint8x8_t value_3 = vld1_u8(&src_row2[0]);
-  vst1_u8(&dst_row2[0], value_3);
-  const uint8x8_t value_4 = vld1_u8(&src_row3[0]);
-  vst1_u8(&dst_row3[0], value_4);
-  const uint8x8_t value_5 = vld1_u8(&src_row4[0]);
-  vst1_u8(&dst_row4[0], value_5);
-  const uint8x8_t value_6 = vld1_u8(&src_row5[0]);
-  vst1_u8(&dst_row5[0], value_6);
-  const uint8x8_t value_7 = vld1_u8(&src_row6[0]);
-  vst1_u8(&dst_row6[0], value_7);
-  const uint8x8_t value_8 = vld1_u8(&src_row7[0]);
-  vst1_u8(&dst_row7[0], value_8);
+  const uint64_t value = *(const daedalus_any_u64 *)&src[0];
+  *(daedalus_any_u64 *)&dst[0] = value;
+  const uint64_t value_2 = *(const daedalus_any_u64 *)&src_row1[0];
+  *(daedalus_any_u64 *)&dst_row1[0] = value_2;
+  const uint64_t value_3 = *(const daedalus_any_u64 *)&src_row2[0];
+  *(daedalus_any_u64 *)&dst_row2[0] = value_3;
+  const uint64_t value_4 = *(const daedalus_any_u64 *)&src_row3[0];
+  *(daedalus_any_u64 *)&dst_row3[0] = value_4;
+  const uint64_t value_5 = *(const daedalus_any_u64 *)&src_row4[0];
+  *(daedalus_any_u64 *)&dst_row4[0] = value_5;
+  const uint64_t value_6 = *(const daedalus_any_u64 *)&src_row5[0];
+  *(daedalus_any_u64 *)&dst_row5[0] = value_6;
+  const uint64_t value_7 = *(const daedalus_any_u64 *)&src_row6[0];
+  *(daedalus_any_u64 *)&dst_row6[0] = value_7;
+  const uint64_t value_8 = *(const daedalus_any_u64 *)&src_row7[0];
+  *(daedalus_any_u64 *)&dst_row7[0] = value_8;
 }
 
 void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h_avg, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 51eb6d3118e823ef
+ * input hash 584f75e580a2817b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -92,53 +92,31 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
   const int32_t t12 = (filter * 16) + mx;
   const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-3],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-3],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-3],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[-3]), 1), 2), 3));
+  const uint8x16_t rows_2 = vcombine_u8(vld1_u8(&src[-3]), vld1_u8(&src_row1[-3]));
+  const uint8x16_t rows_3 = vcombine_u8(vld1_u8(&src_row2[-3]), vld1_u8(&src_row3[-3]));
+  const uint32x4_t words = vuzp1q_u32(vreinterpretq_u32_u8(rows_2), vreinterpretq_u32_u8(rows_3));
+  const uint32x4_t words_2 = vuzp2q_u32(vreinterpretq_u32_u8(rows_2), vreinterpretq_u32_u8(rows_3));
+  const uint8x16_t pixels0 = vreinterpretq_u8_u32(words);
   const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-2],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-2],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-2],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[-2]), 1), 2), 3));
+  const uint8x16_t pixels1 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 8), words_2, 24));
   const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[-1],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[-1],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[-1],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[-1]), 1), 2), 3));
+  const uint8x16_t pixels2 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 16), words_2, 16));
   const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
+  const uint8x16_t pixels3 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words, 24), words_2, 8));
   const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[1],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[1],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[1],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[1]), 1), 2), 3));
+  const uint8x16_t pixels4 = vreinterpretq_u8_u32(words_2);
   const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t pixels5 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[2],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[2],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[2],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[2]), 1), 2), 3));
+  const uint8x16_t rows_4 = vcombine_u8(vld1_u8(&src[0]), vld1_u8(&src_row1[0]));
+  const uint8x16_t rows_5 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
+  const uint32x4_t words_3 = vuzp1q_u32(vreinterpretq_u32_u8(rows_4), vreinterpretq_u32_u8(rows_5));
+  const uint32x4_t words_4 = vuzp2q_u32(vreinterpretq_u32_u8(rows_4), vreinterpretq_u32_u8(rows_5));
+  const uint8x16_t pixels5 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words_3, 16), words_4,
+      16));
   const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[3],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[3],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[3],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[3]), 1), 2), 3));
+  const uint8x16_t pixels6 = vreinterpretq_u8_u32(vsliq_n_u32(vshrq_n_u32(words_3, 24), words_4,
+      8));
   const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[4],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[4],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[4],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[4]), 1), 2), 3));
+  const uint8x16_t pixels7 = vreinterpretq_u8_u32(words_4);
   const uint8x16_t t28 = vsubq_u8(pixels7, k128);
   const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
   const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));

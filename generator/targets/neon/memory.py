@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Loads and stores of a body: which of the ways in pieces.py, tiles.py and temps.py each takes.
+"""Loads and stores of a body: which of the ways in moves.py, pieces.py, words.py, tiles.py and
+temps.py each takes.
 
 Rows of a plane, or lanes a step apart in a block, come from tiles. A temp lives in registers where
 its reader wants exactly what the writer has, as it is or transposed; else in a small array.
@@ -11,7 +12,7 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import flat_index
 from daedalus.generator.targets.c.emit import filled
 from daedalus.generator.targets.c.scalar import Names
-from daedalus.generator.targets.neon import pieces, tiles
+from daedalus.generator.targets.neon import moves, pieces, tiles
 from daedalus.generator.targets.neon.conditions import lane_conditions, whole
 from daedalus.generator.targets.neon.merges import merge
 from daedalus.generator.targets.neon.scope import Scope
@@ -19,6 +20,7 @@ from daedalus.generator.targets.neon.strips import Walk
 from daedalus.generator.targets.neon.target import Target
 from daedalus.generator.targets.neon.temps import RegisterTemps
 from daedalus.generator.targets.neon.vectors import Group, Lines, suffix
+from daedalus.generator.targets.neon.words import Words
 
 
 class Memory:
@@ -34,7 +36,7 @@ class Memory:
     def enter(self, scope: Scope) -> None:
         """Starts a stage."""
         self.scope = scope
-        self._tiles = tiles.Tiles(scope)
+        self._tiles, self._words = tiles.Tiles(scope), Words(scope)
         self._loaded: dict[Node, Group] = {}
         self._in_turn: set[Store] = set()  # the first of those that alternate
         loads = {n.attr[0] for n in scope.lanes.stage.nodes() if n.op is Op.LOAD}
@@ -68,7 +70,13 @@ class Memory:
             return pieces.load(self.scope, out, node)
         if node.attr[0] in self.temps:
             return self.temps.read(out, node, self.scope.lanes.stage)
-        return self._tiles.load(out, node) or pieces.load(self.scope, out, node)
+        if moves.moved(self.scope, node):
+            return moves.load(self.scope, out, node)
+        return (
+            self._tiles.load(out, node)
+            or self._words.load(out, node)
+            or pieces.load(self.scope, out, node)
+        )
 
     # ------------------------------------------------------------------ stores
 
@@ -148,7 +156,9 @@ class Memory:
         """Writes a value by itself."""
         scope = self.scope
         alone = [scope.lanes.stage.stores[n] for n in scope.alone]
-        if s.combine:
+        if moves.moved(scope, s.value):
+            moves.store(scope, out, s, value)
+        elif s.combine:
             merge(scope, out, s, value)
         elif s.mask is None or s not in alone:
             pieces.store(scope, out, s, value)

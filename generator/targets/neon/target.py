@@ -23,6 +23,8 @@ class Target:
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
     looks_up  bytes are looked up in registers
+    words   neighbouring words of rows come from longer loads
+    moves   what is stored as it was read goes through general registers
     reduces  there are instructions that merge the lanes of a register
     weaves  the stores of several values in turn that there are; None: all of them
     """
@@ -36,6 +38,8 @@ class Target:
     paired: bool = False
     zips: bool = False
     looks_up: bool = True
+    words: bool = True
+    moves: bool = True
     reduces: bool = True
     weaves: frozenset[str] | None = None
 

@@ -71,6 +71,8 @@ VECTOR = Target(
     paired=True,
     zips=True,
     looks_up=False,
+    words=False,
+    moves=False,
     reduces=False,
     weaves=frozenset({"vst3q_u16"}),
 )

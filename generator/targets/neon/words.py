@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Rows of four bytes, at neighbouring places, as the taps of a filter of width 4 read them.
+
+A register is four words, one of each row. The first and the last places of the rows are loaded in
+runs of 64 bits, a pair of words each; the places between are shifted together from two registers of
+words, all rows at once. Nothing is read but what the loads of the stage read.
+"""
+
+from dataclasses import replace
+
+from daedalus.dsl.ir import Node, Op
+from daedalus.generator.targets.neon.lanes import Place, run_length
+from daedalus.generator.targets.neon.scope import Scope
+from daedalus.generator.targets.neon.vectors import Group, Lines, cast, combine
+
+_ROWS, _WORD = 4, 4  # rows of a register, bytes of a row
+_SPANS = range(5, 9)  # places that two pairs of words leave no gap between
+_BYTES = ("u", 8)
+_WORDS = ("u", 32)
+
+
+class Words:
+    """The registers of words that a stage has loaded."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._pairs: dict[tuple[Place, ...], tuple[str, str]] = {}
+
+    def load(self, out: Lines, node: Node) -> Group | None:
+        """The group of a load that is one of such a row of places; None for others."""
+        places = self._places(node)
+        if places is None:
+            return None
+        first, last = self._ends(node)
+        if last - first not in _SPANS:
+            return None
+        at = node.index[-1].const
+        # Places between those of a pair's words are made of both of them.
+        base = first if at - first <= _WORD else last - _WORD
+        before, behind = self._pair(out, node, places, base - at)
+        if at in (base, base + _WORD):
+            text = behind if at > base else before
+        else:
+            bits = 8 * (at - base)
+            text = f"vsliq_n_u32(vshrq_n_u32({before}, {bits}), {behind}, {32 - bits})"
+        text = cast(text, _WORDS, _BYTES, 128)
+        return Group((out.let(node.name or f"t{node.seq}", *_BYTES, 128, text),), 8, "u")
+
+    def _places(self, node: Node) -> list[Place] | None:
+        """Where the rows of a load begin; None where it has no such rows."""
+        scope = self.scope
+        b = scope.kernel.buffer(node.attr[0])
+        fixed = not node.args and b.kind == "plane" and b.access == "in"
+        if not fixed or scope.kernel.branches or not scope.shape.target.words:
+            return None
+        dtype, all_places = scope.dtype(node), scope.lanes.places(node.index)
+        if (dtype.signed, dtype.bits) != (False, 8) or len(all_places) != _ROWS * _WORD:
+            return None
+        if run_length(b, all_places) != _WORD:
+            return None
+        return [p for p in all_places[::_WORD] if p is not None]
+
+    def _ends(self, node: Node) -> tuple[int, int]:
+        """The first and the last place that the stage reads of the same rows."""
+        found = [
+            n.index[-1].const
+            for n in self.scope.lanes.stage.nodes()
+            if n.op is Op.LOAD and not n.args and _row(n) == _row(node)
+        ]
+        return min(found), max(found)
+
+    def _pair(self, out: Lines, node: Node, places: list[Place], by: int) -> tuple[str, str]:
+        """The words at so many elements from a load's places, and those behind them."""
+        first = [
+            Place(p.item, (*p.index[:-1], replace(p.index[-1], const=p.index[-1].const + by)))
+            for p in places
+        ]
+        key = tuple(first)
+        if key not in self._pairs:
+            b = self.scope.kernel.buffer(node.attr[0])
+            halves = [f"vld1_u8(&{self.scope.element(b, p)})" for p in first]
+            two = []
+            for a, c in (halves[:2], halves[2:]):
+                rows = out.let("rows", *_BYTES, 128, combine(a, c, *_BYTES))
+                two.append(cast(rows, _BYTES, _WORDS, 128))
+            self._pairs[key] = (
+                out.let("words", *_WORDS, 128, f"vuzp1q_u32({', '.join(two)})"),
+                out.let("words", *_WORDS, 128, f"vuzp2q_u32({', '.join(two)})"),
+            )
+        return self._pairs[key]
+
+
+def _row(node: Node) -> tuple[object, ...]:
+    """What loads from the same rows have in common."""
+    return (node.attr[0], node.index[:-1], node.index[-1].terms)
