@@ -264,6 +264,21 @@ def test_a_family_s_mean_is_of_the_library_s_variants_by_one_compiler(
     bench_model._print_families(found)
 
 
+def test_of_work_that_no_variant_does_the_entry_is_in_a_family_s_mean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As blocks higher than an item are; an entry takes what the processor has, so it is in no mean
+    of variants that do without."""
+    high = replace(CASE, family="f", items=False)
+    families = [
+        count_cases.Family("all", "f", 0.7, 1.1),
+        count_cases.Family("plain", "f", 0.7, 1.1, without="dotprod"),
+    ]
+    monkeypatch.setattr(count_cases, "families", lambda: families)
+    (mean,) = comparison_of(row(0.6, case=high)).family_means()
+    assert (mean.family.name, mean.mean) == ("all", pytest.approx(0.6))
+
+
 def test_json_has_the_keys_that_others_read(monkeypatch: pytest.MonkeyPatch) -> None:
     found = comparison_of(row(1.2, variant="daedalus_k__neon_full", function="daedalus_item_k"))
     monkeypatch.setattr(bench_model, "compare", lambda tools, wanted: found)

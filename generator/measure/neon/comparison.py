@@ -148,15 +148,15 @@ class Comparison:
         return found
 
     def _variant(self, case: Case, family: Family, compiler: str) -> Row | None:
-        """The best of a family's case."""
-        if case.family != family.of:
+        """The best of a family's case; where no variant does the work, the entry."""
+        if case.family != family.of or (family.without and not case.items):
             return None
         found = [
             r
             for r in self.rows
             if r.case.key == case.key
             and r.compiler == compiler
-            and (w := r.counted.work).variant
+            and ((w := r.counted.work).variant or (not case.items and w.whose == "entry"))
             and w.whole
             and w.prod
             and not w.given
