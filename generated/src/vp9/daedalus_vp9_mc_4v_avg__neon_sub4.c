@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v_avg, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash 3e9c2447e6e3ff30
+ * input hash e82e6ec99e146b4a
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -99,53 +99,32 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
   const int32_t t12 = (filter * 16) + my;
   const uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
-  const uint8x16_t pixels0 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
+  const uint32x4_t words = vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above1[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above2[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1), 2), 3));
+      vdupq_n_u32(*(const daedalus_any_u32 *)&src_above3[0]), 1), 2), 3);
+  const uint8x16_t pixels0 = vreinterpretq_u8_u32(words);
   const uint8x16_t t14 = vsubq_u8(pixels0, k128);
-  const uint8x16_t pixels1 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_above1[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src_above2[0]), 1), 2), 3));
+  const uint32x4_t words_2 = vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
+      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
+      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
+      vdupq_n_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1), 2), 3);
+  const uint8x16_t pixels1 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 1));
   const uint8x16_t t16 = vsubq_u8(pixels1, k128);
-  const uint8x16_t pixels2 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src_above1[0]), 1), 2), 3));
+  const uint8x16_t pixels2 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 2));
   const uint8x16_t t18 = vsubq_u8(pixels2, k128);
-  const uint8x16_t pixels3 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row1[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src[0]), 1), 2), 3));
+  const uint8x16_t pixels3 = vreinterpretq_u8_u32(vextq_u32(words, words_2, 3));
   const uint8x16_t t20 = vsubq_u8(pixels3, k128);
-  const uint8x16_t pixels4 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row2[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src_row1[0]), 1), 2), 3));
+  const uint8x16_t pixels4 = vreinterpretq_u8_u32(words_2);
   const uint8x16_t t22 = vsubq_u8(pixels4, k128);
-  const uint8x16_t pixels5 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row3[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src_row2[0]), 1), 2), 3));
-  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
-  const uint8x16_t pixels6 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row4[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src_row3[0]), 1), 2), 3));
-  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
-  const uint8x16_t pixels7 =
-      vreinterpretq_u8_u32(vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
+  const uint32x4_t words_3 = vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row7[0],
       vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row6[0],
-      vsetq_lane_u32(*(const daedalus_any_u32 *)&src_row5[0],
-      vdupq_n_u32(*(const daedalus_any_u32 *)&src_row4[0]), 1), 2), 3));
+      vdupq_n_u32(*(const daedalus_any_u32 *)&src_row5[0]), 1), 2);
+  const uint8x16_t pixels5 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 1));
+  const uint8x16_t t24 = vsubq_u8(pixels5, k128);
+  const uint8x16_t pixels6 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 2));
+  const uint8x16_t t26 = vsubq_u8(pixels6, k128);
+  const uint8x16_t pixels7 = vreinterpretq_u8_u32(vextq_u32(words_2, words_3, 3));
   const uint8x16_t t28 = vsubq_u8(pixels7, k128);
   const int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12, 0, 63)][0]));
   const int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));

@@ -3,7 +3,9 @@
 
 A register is four words, one of each row. The first and the last places of the rows are loaded in
 runs of 64 bits, a pair of words each; the places between are shifted together from two registers of
-words, all rows at once. Nothing is read but what the loads of the stage read.
+words, all rows at once. Where loads begin at several rows, as the taps of a vertical filter do,
+each row is read once, and registers are cut out of two. Nothing is read but what the loads of the
+stage read.
 """
 
 from dataclasses import replace
@@ -15,6 +17,7 @@ from daedalus.generator.targets.neon.vectors import Group, Lines, cast, combine
 
 _ROWS, _WORD = 4, 4  # rows of a register, bytes of a row
 _SPANS = range(5, 9)  # places that two pairs of words leave no gap between
+_FEW = 2  # rows further down, for which rows read once are not worth it
 _BYTES = ("u", 8)
 _WORDS = ("u", 32)
 
@@ -24,6 +27,7 @@ class Words:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        self._quads: dict[tuple[Place, ...], str] = {}
         self._pairs: dict[tuple[Place, ...], tuple[str, str]] = {}
 
     def load(self, out: Lines, node: Node) -> Group | None:
@@ -31,6 +35,9 @@ class Words:
         places = self._places(node)
         if places is None:
             return None
+        text = self._below(out, node, places)
+        if text:
+            return self._group(out, node, text)
         first, last = self._ends(node)
         if last - first not in _SPANS:
             return None
@@ -43,8 +50,56 @@ class Words:
         else:
             bits = 8 * (at - base)
             text = f"vsliq_n_u32(vshrq_n_u32({before}, {bits}), {behind}, {32 - bits})"
+        return self._group(out, node, text)
+
+    def _group(self, out: Lines, node: Node, text: str) -> Group:
+        """Words as the bytes of a load."""
         text = cast(text, _WORDS, _BYTES, 128)
         return Group((out.let(node.name or f"t{node.seq}", *_BYTES, 128, text),), 8, "u")
+
+    def _below(self, out: Lines, node: Node, places: list[Place]) -> str:
+        """The words of rows that other loads read as well, from other rows on: each row is read
+        once. Empty of others."""
+        row, col = places[0].index
+        if any(
+            p.index != (replace(row, const=row.const + n), col) or p.item != places[0].item
+            for n, p in enumerate(places)
+        ):
+            return ""
+        starts = [
+            n.index[0].const
+            for n in self.scope.lanes.stage.nodes()
+            if n.op is Op.LOAD
+            and (n.attr[0], n.args, n.index[1:]) == (node.attr[0], (), node.index[1:])
+            and n.index[0].terms == node.index[0].terms
+        ]
+        by = node.index[0].const - min(starts)
+        if max(starts) - min(starts) < _FEW:
+            return ""
+        end = row.const - by + max(starts) - min(starts) + _ROWS
+        start = row.const - by % _ROWS
+        before = self._quad(out, node, places[0], start, end)
+        if start == row.const:
+            return before
+        behind = self._quad(out, node, places[0], start + _ROWS, end)
+        return f"vextq_u32({before}, {behind}, {by % _ROWS})"
+
+    def _quad(self, out: Lines, node: Node, place: Place, start: int, end: int) -> str:
+        """The words of four rows, or of those before the end."""
+        row, col = place.index
+        b = self.scope.kernel.buffer(node.attr[0])
+        there = [
+            Place(place.item, (replace(row, const=n), col))
+            for n in range(start, min(start + _ROWS, end))
+        ]
+        key = tuple(there)
+        if key not in self._quads:
+            words = [f"*(const daedalus_any_u32 *)&{self.scope.element(b, p)}" for p in there]
+            value = f"vdupq_n_u32({words[0]})"
+            for k, word in enumerate(words[1:], 1):
+                value = f"vsetq_lane_u32({word}, {value}, {k})"
+            self._quads[key] = out.let("words", *_WORDS, 128, value)
+        return self._quads[key]
 
     def _places(self, node: Node) -> list[Place] | None:
         """Where the rows of a load begin; None where it has no such rows."""
