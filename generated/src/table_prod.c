@@ -1590,6 +1590,54 @@ static const daedalus_class_desc vp9_avg16_classes[] = {
 };
 
 static const daedalus_variant vp9_avg16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg16__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg16__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg16__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg16__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg16__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg16__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg16__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg16__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg16__neon_rows8",
@@ -1701,6 +1749,30 @@ static const daedalus_class_desc vp9_avg4_classes[] = {
 };
 
 static const daedalus_variant vp9_avg4_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg4__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg4__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg4__neon_rows4",
@@ -1812,6 +1884,54 @@ static const daedalus_class_desc vp9_avg8_classes[] = {
 };
 
 static const daedalus_variant vp9_avg8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg8__neon_rows8",
@@ -1923,6 +2043,54 @@ static const daedalus_class_desc vp9_copy16_classes[] = {
 };
 
 static const daedalus_variant vp9_copy16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy16__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy16__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy16__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy16__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy16__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy16__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy16__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy16__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy16__neon_rows8",
@@ -2034,6 +2202,30 @@ static const daedalus_class_desc vp9_copy4_classes[] = {
 };
 
 static const daedalus_variant vp9_copy4_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy4__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy4__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy4__neon_rows4",
@@ -2145,6 +2337,30 @@ static const daedalus_class_desc vp9_copy8_classes[] = {
 };
 
 static const daedalus_variant vp9_copy8_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy8__neon_rows8",
@@ -2295,6 +2511,54 @@ static const daedalus_class_desc vp9_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst4__neon_full",
@@ -2365,6 +2629,54 @@ static const daedalus_class_desc vp9_iadst4_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_idct4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4_idct4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4_idct4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4_idct4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst4_idct4__neon_full",
@@ -2582,6 +2894,78 @@ static const daedalus_class_desc vp9_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4__qpu_dc_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4__qpu_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_dc_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct4__neon_dc",
@@ -2686,6 +3070,54 @@ static const daedalus_class_desc vp9_idct4_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_iadst4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4_iadst4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4_iadst4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4_iadst4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct4_iadst4__neon_full",
@@ -3236,6 +3668,54 @@ static const daedalus_class_desc vp9_iwht4_classes[] = {
 };
 
 static const daedalus_variant vp9_iwht4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iwht4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iwht4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iwht4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iwht4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iwht4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iwht4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iwht4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iwht4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iwht4__neon_full",
@@ -7158,7 +7638,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "3dbccf18dea22b46",
+  .generator = "71d13f138e00a4b0",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -1810,6 +1810,54 @@ static const daedalus_class_desc vp9_avg16_classes[] = {
 };
 
 static const daedalus_variant vp9_avg16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg16__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg16__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg16__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg16__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg16__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg16__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg16__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg16__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg16__neon_rows8",
@@ -1878,6 +1926,18 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg16__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg16__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_avg16__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_avg4_buffers[] = {
@@ -1921,6 +1981,30 @@ static const daedalus_class_desc vp9_avg4_classes[] = {
 };
 
 static const daedalus_variant vp9_avg4_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg4__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg4__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg4__neon_rows4",
@@ -1989,6 +2073,18 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg4__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_avg4__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_avg8_buffers[] = {
@@ -2032,6 +2128,54 @@ static const daedalus_class_desc vp9_avg8_classes[] = {
 };
 
 static const daedalus_variant vp9_avg8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg8__neon_rows8",
@@ -2100,6 +2244,18 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_copy16_buffers[] = {
@@ -2143,6 +2299,54 @@ static const daedalus_class_desc vp9_copy16_classes[] = {
 };
 
 static const daedalus_variant vp9_copy16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy16__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy16__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy16__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy16__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy16__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy16__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy16__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy16__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy16__neon_rows8",
@@ -2211,6 +2415,18 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy16__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy16__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_copy16__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_copy4_buffers[] = {
@@ -2254,6 +2470,30 @@ static const daedalus_class_desc vp9_copy4_classes[] = {
 };
 
 static const daedalus_variant vp9_copy4_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy4__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy4__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy4__neon_rows4",
@@ -2322,6 +2562,18 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy4__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_copy4__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_copy8_buffers[] = {
@@ -2365,6 +2617,30 @@ static const daedalus_class_desc vp9_copy8_classes[] = {
 };
 
 static const daedalus_variant vp9_copy8_variants[] = {
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy8__neon_rows8",
@@ -2433,6 +2709,18 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_iadst16_buffers[] = {
@@ -2515,6 +2803,54 @@ static const daedalus_class_desc vp9_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst4__neon_full",
@@ -2549,6 +2885,18 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iadst4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_iadst4__glsl_full_p2_word_pack,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_iadst4_idct4_buffers[] = {
@@ -2585,6 +2933,54 @@ static const daedalus_class_desc vp9_iadst4_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst4_idct4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst4_idct4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4_idct4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4_idct4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst4_idct4__neon_full",
@@ -2619,6 +3015,18 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iadst4_idct4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_iadst8_buffers[] = {
@@ -2802,6 +3210,78 @@ static const daedalus_class_desc vp9_idct4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4__qpu_dc_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4__qpu_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_dc_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct4__neon_dc",
@@ -2870,6 +3350,18 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_idct4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct4__glsl_full_p2_word_pack,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_idct4_iadst4_buffers[] = {
@@ -2906,6 +3398,54 @@ static const daedalus_class_desc vp9_idct4_iadst4_classes[] = {
 };
 
 static const daedalus_variant vp9_idct4_iadst4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct4_iadst4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4_iadst4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4_iadst4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct4_iadst4__neon_full",
@@ -2940,6 +3480,18 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_idct4_iadst4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_idct8_buffers[] = {
@@ -3528,6 +4080,54 @@ static const daedalus_class_desc vp9_iwht4_classes[] = {
 };
 
 static const daedalus_variant vp9_iwht4_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iwht4__qpu_full_p4_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iwht4__qpu_full_p4_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iwht4__qpu_full_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iwht4__qpu_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iwht4__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iwht4__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iwht4__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iwht4__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iwht4__neon_full",
@@ -3562,6 +4162,18 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iwht4__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iwht4__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_iwht4__glsl_full_p2_word_pack,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_lpf16_10_h_buffers[] = {
@@ -11648,7 +12260,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "3dbccf18dea22b46",
+  .generator = "71d13f138e00a4b0",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

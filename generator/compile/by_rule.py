@@ -5,18 +5,25 @@ A *slot* is a variant that a target shall have: several options in the order in 
 tried, of which the first is taken that the back end makes and that no slot before has taken. For
 each class
 
-- C; vectors and NEON as their rules say; NEON with dot products as well where there are some;
+- C;
+- vectors and NEON as their rules say, and NEON with dot products as well where there are some; not
+  for a class between others in which a lane computes as much as in `full`: the first serves.
+
+For `full`
+
 - GLSL three times: in words, with elements alone, and in words with other lanes an invocation;
 - QPU twice: in words, and with elements alone.
 
-The last ones are the ladder that a tuner climbs: they differ in items a workgroup and in access
-words, and one asks nothing of memory's alignment. No model is asked: `tune --apply` does that.
+These are the ladder that a tuner climbs: they differ in items a workgroup and in access words, and
+one asks nothing of memory's alignment. No model is asked: `tune --apply` does that. Another class
+has GLSL and QPU once, in words, where a lane computes less in it than in `full`; and QPU where it
+alone has dot products.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from daedalus.dsl.ir import FULL, Kernel
+from daedalus.dsl.ir import FULL, Kernel, Node, Stage, walk
 from daedalus.generator.compile.facts import Facts
 from daedalus.generator.options import ITEMS, POINTS, QPU, ROWS, Options, options_of
 from daedalus.generator.targets.gpu.device import INVOCATIONS
@@ -48,14 +55,22 @@ def slots(kernel: Kernel) -> tuple[Slot, ...]:
 
 def _of_class(f: Facts, name: str) -> Iterator[Slot]:
     yield Slot("c", True, (options_of("c", name),))
+    less = name == FULL or _values(f, name) < _values(f, FULL)
+    if less or name == f.kernel.class_names[0]:
+        yield from _vectors(f, name)
+    if less:
+        yield from _shaders(f, name)
+    if less or _dots_of_a_class(f, name):
+        yield from _machine_code(f, name)
+
+
+def _vectors(f: Facts, name: str) -> Iterator[Slot]:
     for target in ("vector", "neon"):
         best = _lanes_filled(f, options_of(target, name))
         plain = options_of(target, name)
         if target == "neon" and f.dots(options_of(target, name, dot=True)):
             yield Slot(target, True, (options_of(target, name, dot=True),))
         yield Slot(target, True, (best, plain))
-    yield from _shaders(f, name)
-    yield from _machine_code(f, name)
 
 
 def _lanes_filled(f: Facts, options: Options) -> Options:
@@ -79,7 +94,9 @@ def _shaders(f: Facts, name: str) -> Iterator[Slot]:
     ways = [w for w in ways if f.points_change(w) and not f.cut_in_vain(w, INVOCATIONS)]
     words = tuple(_dressed(f, w) for w in ways)
     yield Slot("glsl", True, words)
-    yield Slot("glsl", name == FULL, tuple(ways))
+    if name != FULL:
+        return
+    yield Slot("glsl", True, tuple(ways))
     yield Slot("glsl", False, words[1:] + tuple(ways))
 
 
@@ -108,16 +125,29 @@ def _machine_code(f: Facts, name: str) -> Iterator[Slot]:
         bare = bare.with_choice("unaligned", f.narrow(read_only=True))
         more = bare
         for word, holds in (("dot", f.sums_bytes), ("keep", f.keeps), ("shuffle", f.moves)):
-            if (word != "dot" or not bare.reads_anything) and holds(more):
-                more = more.with_choice(word, True)
+            chosen = more.with_choice(word, True)
+            if (word != "dot" or not bare.reads_anything) and holds(chosen):
+                more = chosen
         words += dict.fromkeys((more, bare))
     yield Slot(QPU, True, tuple(words))
+    if name != FULL:
+        return
     plain = [options_of(QPU, name, points=p) for p in sorted(w.choice("points") for w in ways)]
     half = len(plain) // 2
-    yield Slot(QPU, name == FULL, (*plain[half:], *reversed(plain[:half])))
+    yield Slot(QPU, True, (*plain[half:], *reversed(plain[:half])))
+
+
+def _dots_of_a_class(f: Facts, name: str) -> bool:
+    """Whether a QPU has dot products for it that it has not for all items."""
+    here, full = (options_of(QPU, c, unaligned=True, dot=True) for c in (name, FULL))
+    return f.dots(here) and not f.dots(full)
 
 
 def _values(f: Facts, name: str) -> int:
-    """Values of a lane in the stage that has most."""
+    """Values of a lane in the stage that has most; how far its axes go is not among them."""
     stages = f.after(options_of("glsl", name), "forward").stages
-    return max((len(s.nodes()) for s in stages), default=1)
+    return max((len([*walk(_stored(s))]) for s in stages), default=1)
+
+
+def _stored(stage: Stage) -> list[Node]:
+    return [n for s in stage.stores for n in (s.value, s.mask) if n is not None]

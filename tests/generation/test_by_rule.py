@@ -43,6 +43,21 @@ def test_every_kind_of_kernel_gets_all_targets(kind: str, tmp_path: Path) -> Non
         assert len({o.choice("points") for o in own}) > 1
 
 
+def test_a_class_gets_what_it_gains() -> None:
+    """On a GPU the one for all items serves, unless a lane does less or has dot products."""
+
+    def of(kernel: str, name: str) -> list[str]:
+        (entry,) = (e for e in load() if e.kernel.id == kernel)
+        found = [s for s in slots(entry.kernel) if s.choices[0].class_name == name]
+        assert all(s.prod for s in found)
+        return [s.target for s in found]
+
+    assert of("vp9_idct4", "dc") == list(TARGETS)
+    assert of("vp9_copy4", "rows4") == ["c", "vector", "neon"], "only its height is known"
+    assert of("vp9_mc_4h", "sub4") == ["c", "vector", "neon", "neon", QPU]
+    assert of("vp9_mc_4h", "rows4") == ["c"], "what it has most of, sub4 does"
+
+
 def test_what_was_chosen_is_on_record_and_taken_from_there(tmp_path: Path) -> None:
     """As long as the kernel computes the same, wherever its lines stand."""
     (entry,) = load_text(tmp_path / "specs", TEXT)

@@ -9,6 +9,14 @@
 
 /* What decoder entries call has the code for an item in itself, and does not call it. */
 
+extern const daedalus_qpu_code daedalus_vp9_avg16__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_avg16__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_avg16__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -50,6 +58,12 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p2_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_avg4__neon_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -93,6 +107,16 @@ void daedalus_items_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
+extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_avg8__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -134,6 +158,16 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst
 void daedalus_items_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_copy16__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -177,6 +211,12 @@ void daedalus_items_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
+extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p2_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_copy4__neon_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -218,6 +258,12 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p2_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_copy8__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -261,11 +307,21 @@ void daedalus_items_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
+extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p2_word_unaligned;
+
 daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_qpu_code daedalus_vp9_iadst4__qpu_full_p4_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst4__qpu_full_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_iadst4__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -297,6 +353,16 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__c_full(uint8_t *dst, ptrdiff
 void daedalus_clearing_items_vp9_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
+extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p2_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst4_idct4__qpu_full_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_iadst4_idct4__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -326,6 +392,8 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack;
 
 daedalus_cpu_fn daedalus_vp9_iadst8__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -386,6 +454,18 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p4_word;
+
+extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p4_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_idct4__neon_dc;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
@@ -453,6 +533,16 @@ void daedalus_clearing_items_vp9_idct4__c_full(uint8_t *dst, ptrdiff_t dst_strid
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p2_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_idct4_iadst4__qpu_full_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_idct4_iadst4__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -482,6 +572,8 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_idct4_iadst4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p4_word;
 
@@ -694,6 +786,14 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst,
 void daedalus_clearing_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
+extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p4_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_iwht4__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -723,6 +823,8 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_
     int16_t *coeffs);
 void daedalus_clearing_items_vp9_iwht4__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p2_word_pack;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early;
 
