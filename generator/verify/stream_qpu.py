@@ -50,6 +50,9 @@ def check(decoder: Decoder, clip: Clip, device: GpuDevice, limit: int | None) ->
     # Blocks higher than an item are done by functions for many items, which stay the CPU's.
     tall = _in_pieces(decoder.oracle)
     calls = sum(n for f, n in outcome.calls.items() if kernels.get(f) not in tall)
+    short = sum(outcome.calls.values()) - ours.dispatches
+    if short > 0:
+        report.by_cpu["blocks higher than an item"] = short
     if ours.dispatches < calls:
         report.failures.append(
             f"{decoder.name}, {clip.name}, {device.name}: {calls} calls of our functions were"
