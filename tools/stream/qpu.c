@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* qpu.c - items done by the GPU, one dispatch each. */
+/* qpu.c - calls done by the GPU, one dispatch each. */
 #include "qpu.h"
 
 #include <inttypes.h>
@@ -36,12 +36,19 @@ static void open_gpu(void) {
   atexit(finish);
 }
 
-void stream_on_qpu(const char *kernel, const daedalus_buffer *buffers, const void *meta) {
+void stream_few_items(const char *kernel, size_t n_items) {
+  if (n_items > STREAM_MOST_ITEMS) {
+    stream_fail(EXIT_GPU, kernel, "a call has more items than STREAM_MOST_ITEMS");
+  }
+}
+
+void stream_on_qpu(const char *kernel, const daedalus_buffer *buffers, size_t n_items,
+                   const void *meta) {
   if (ctx == NULL) {
     open_gpu();
   }
   int error = daedalus_append(batch, daedalus_find_kernel(kernel), DAEDALUS_SUBSTRATE_QPU, buffers,
-                              1, meta);
+                              n_items, meta);
   daedalus_choice choice;
   if (error == 0 && (daedalus_batch_choice(batch, 0, &choice) != 0 ||
                      choice.substrate != DAEDALUS_SUBSTRATE_QPU)) {
