@@ -41,9 +41,7 @@ from daedalus.generator.verify.crosscheck import program
 @click.option(
     "--faults",
     type=click.Choice([*stream.TARGETS, "all"]),
-    default="all",
-    show_default=True,
-    help="In which target's program faults are injected.",
+    help="In which target's program faults are injected.  [default: all]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(
@@ -52,7 +50,7 @@ def command(
     substrate: str,
     device: str | None,
     frames: int | None,
-    faults: str,
+    faults: str | None,
     as_json: bool,
 ) -> None:
     """Decodes streams with our functions in FFmpeg's decoders and dav1d; compares every frame.
@@ -72,6 +70,11 @@ def command(
                 f"--target {target} is about the CPU's functions, and --substrate qpu runs none",
                 "leave one of the two out; --device chooses GPUs",
             )
+        if faults is not None:
+            raise UserError(
+                f"--faults {faults} is about the CPU's functions; --substrate qpu injects none",
+                "leave one of the two out",
+            )
         names = list(DEFAULT) if device is None else [d for d in device.split(",") if d]
         _on_qpu(file, names, frames, as_json)
         return
@@ -81,11 +84,15 @@ def command(
             "add --substrate qpu, or leave --device out",
         )
     targets = list(stream.TARGETS) if target is None or target == "all" else [target]
+    faults_in = stream.TARGETS if faults is None or faults == "all" else (faults,)
+    if not set(faults_in) & set(targets):
+        raise UserError(
+            f"--faults {faults}: with --target {target} there is no such program",
+            f"leave --faults out, or write --faults {target}",
+        )
     made = 1 if file is not None else len(clips.decoders()) * len(targets)
     with progress(made, quiet=as_json) as shown:
-        report = _run(
-            file, targets, frames, stream.TARGETS if faults == "all" else (faults,), shown
-        )
+        report = _run(file, targets, frames, faults_in, shown)
     # With a FILE, other codecs' functions were not meant to be called.
     idle = report.not_exercised() if file is None else []
     if as_json:

@@ -16,6 +16,10 @@ from daedalus.generator.cli import bench, bench_options, fuzz, stream
         ("--substrate qpu --target all", "--target all is about", "leave one"),
         ("--device lavapipe-8", "--device lavapipe-8 is about GPUs", "add --substrate qpu"),
         ("--target neon --device v3dv", "--device v3dv is about GPUs", "--substrate qpu"),
+        ("--target neon --faults c", "--faults c: with --target neon", "write --faults neon"),
+        ("--target c --faults neon", "--faults neon: with --target c", "leave --faults out"),
+        ("--substrate qpu --faults c", "--faults c is about the CPU's", "leave one of the two"),
+        ("--substrate qpu --faults all", "--faults all is about the CPU's", "leave one"),
     ],
 )
 def test_stream(words: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
