@@ -3,14 +3,16 @@
 
 The key is everything that a comparison is made of: the programs, byte for byte; what draws items,
 evaluates and judges them (all Python of the project, its interpreter, numpy); the records that
-items come from; the wish. Comparisons on a Vulkan device are kept where all of its driver comes
-from packages that this checkout fetched: others are not ours to hash.
+items come from; the wish; this processor, whose features lavapipe compiles for; and what drivers,
+loaders and emulators read of the environment. Comparisons on a Vulkan device are kept where all of
+its driver comes from packages that this checkout fetched: others are not ours to hash.
 """
 
 import hashlib
 import json
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,6 +25,19 @@ from daedalus.generator.verify.crosscheck import Device, Outcome
 
 _CODE = ("codecs", "dsl", "generator", "v3d")  # folders of Python
 _MOST = 4  # comparisons that are kept
+_CPUINFO = Path("/proc/cpuinfo")
+_PROCESSOR = {
+    "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer",
+    "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
+}  # fmt: skip
+# How the names of variables begin that change what a program does: Mesa's and LLVM's, the Vulkan
+# loader's and its layers' with the folders where it looks for these, the dynamic loader's, qemu's,
+# and ours.
+_VARIABLES = (
+    "DRAW_", "GALLIUM_", "GALLIVM_", "LIBGL_", "LP_", "LVP_", "MESA_", "NIR_", "ST_", "UTIL_",
+    "LLVM_", "VK_", "VN_", "XDG_CONFIG_", "XDG_DATA_", "HOME", "LD_", "GLIBC_", "MALLOC_", "QEMU_",
+    "DAEDALUS_",
+)  # fmt: skip
 
 
 def key(programs: Iterable[Path], devices: Iterable[Device], *words: object) -> str:
@@ -30,7 +45,8 @@ def key(programs: Iterable[Path], devices: Iterable[Device], *words: object) -> 
     root = repo_root()
     files = [*programs, *sorted(p for f in _CODE for p in (root / f).rglob("*.py"))]
     files += sorted((root / "generated").glob("records/*.json"))
-    digest = hashlib.sha256(repr((sys.version, np.__version__, words)).encode())
+    made_by = (sys.version, np.__version__, _processor(), _variables(os.environ))
+    digest = hashlib.sha256(repr((made_by, words)).encode())
     for d in devices:
         emulator = [native.version_of(name) for name in native.runner(d.arch)[:1]]
         driver = () if d.gpu is None else d.gpu.made_of
@@ -38,6 +54,16 @@ def key(programs: Iterable[Path], devices: Iterable[Device], *words: object) -> 
     for path in files:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def _processor() -> list[str]:
+    """What the first processor is, and what it can do."""
+    first = _CPUINFO.read_text().partition("\n\n")[0] if _CPUINFO.is_file() else ""
+    return [x for x in first.splitlines() if x.partition(":")[0].strip() in _PROCESSOR]
+
+
+def _variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    return sorted((k, v) for k, v in environment.items() if k.startswith(_VARIABLES))
 
 
 def recall(wanted: str) -> list[Outcome] | None:
