@@ -17,9 +17,11 @@ from daedalus.generator.compile.qpu_choices import digest, recorded, schedule, s
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.compile.variants import make_variant, selected_programs
 from daedalus.generator.options import QPU, options_of, parse_variant
+from daedalus.generator.targets.qpu import compile as compile_module
 from daedalus.generator.targets.qpu.choice import Choice, choice_of
-from daedalus.generator.targets.qpu.loop import NoSchedule
-from daedalus.generator.targets.qpu.schedule import HEURISTICS
+from daedalus.generator.targets.qpu.loop import Body, NoSchedule
+from daedalus.generator.targets.qpu.nodes import Node
+from daedalus.generator.targets.qpu.schedule import HEURISTICS, Heuristic
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.virtual import Program
 
@@ -112,6 +114,21 @@ def test_where_a_search_found_none_nothing_is_tried(
     qpu_choices.record({NAME: none | {"programs": "0" * 16}})
     assert not qpu_choices.is_known(NAME, programs)
     assert not schedule(NAME, programs).recorded
+
+
+def test_what_led_nowhere_is_not_tried_again(
+    programs: tuple[Program, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The budget is for others."""
+    tried: list[tuple[int, frozenset[Node], Heuristic]] = []
+
+    def attempt(body: Body, ahead: frozenset[Node], threads: int, heuristic: Heuristic) -> None:
+        tried.append((id(body), ahead, heuristic))
+
+    monkeypatch.setattr(compile_module, "attempt", attempt)
+    with pytest.raises(NoSchedule):
+        compile_module.compile_program(programs[0])
+    assert len(set(tried)) == len(tried) and len({ahead for _, ahead, _ in tried}) > 1
 
 
 @pytest.mark.usefixtures("copied")

@@ -151,6 +151,7 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
     the same program gets the same attempts."""
     left = budget
     modes = [False, True]  # of flags; the first that leads to a schedule stays
+    failed: set[tuple[frozenset[Node], Heuristic]] = set()  # in no mode; no budget is spent again
 
     def attempts(ahead: frozenset[Node], heuristics: Iterable[Heuristic]) -> Iterator[Attempt]:
         nonlocal left, modes
@@ -158,7 +159,7 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
         for heuristic in heuristics:
             if left <= 0 or (not heuristic.window and not loose):
                 continue
-            for static in modes:
+            for static in modes if (ahead, heuristic) not in failed else ():
                 left -= len(body.nodes)
                 way = replace(heuristic, static_flags=static)
                 made = attempt(body, ahead, threads, way)
@@ -168,6 +169,7 @@ def _attempts(program: Program, body: Body, threads: int, budget: int) -> list[A
                     break
             else:
                 # There are not registers enough for any like it.
+                failed.add((ahead, heuristic))
                 loose = loose and heuristic.window > 0
 
     if len(body.nodes) > budget:

@@ -251,7 +251,6 @@ class _Selector:
         )
         # Whether the stage is done at all depends on no condition, those before it included.
         self.tables.begin([])
-        self.temps.begin(stage, lanes, [])
         loading, storing, within = memory.loading, list[Condition](), list[Condition]()
         if stage.lanes < self.mapping.elements:
             assert own is not None
