@@ -67,6 +67,24 @@ def forms_words(k: KernelBuilder) -> None:
         dst[y, x], dst[y + 4, x] = eight, five
 
 
+@kernel(clause="four rows of four bytes, from eight rows on")
+def forms_words_down(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 11), cols=(0, 4))
+    dst = k.plane("dst", i32, rows=(0, 4), cols=(0, 4), access="out")
+    with k.stage(y=4, x=4) as (y, x):
+        dst[y, x] = sum((src[y + n, x] * (5 * n * n + 1) for n in range(8)), k.lane(y))
+
+
+@kernel(clause="four rows of four bytes, between which are some that nothing reads")
+def forms_words_far(k: KernelBuilder) -> None:
+    high = k.plane("high", u8, rows=(0, 11), cols=(0, 4))
+    wide = k.plane("wide", u8, rows=(0, 4), cols=(0, 12))
+    dst = k.plane("dst", i32, rows=(0, 8), cols=(0, 4), access="out")
+    with k.stage(y=4, x=4) as (y, x):
+        dst[y, x] = high[y, x] * 3 + high[y + 7, x]
+        dst[y + 4, x] = wide[y, x] * 5 + wide[y, x + 8]
+
+
 @kernel(clause="eight bytes that are moved, one run into two rows; and some that are not")
 def forms_moved(k: KernelBuilder) -> None:
     src = k.plane("src", u8, rows=(0, 4), cols=(-1, 9))
@@ -431,10 +449,15 @@ def forms_chosen_few(k: KernelBuilder) -> None:
 
 
 FULL = neon()
+EACH_ROW_ONCE = r"\A([\s\S]*const daedalus_any_u32){11}(?![\s\S]*const daedalus_any_u32)"
 FORMS = [
     Form(forms_words, {
         FULL: (r"vuzp1q_u32", r"vuzp2q_u32", r"vsliq_n_u32"), neon(items=2): (), neon(rows=2): (),
     }),
+    Form(forms_words_down, {
+        FULL: (r"vextq_u32\(\w+, \w+, 3\)", EACH_ROW_ONCE), neon(items=2): (), neon(rows=2): (),
+    }),
+    Form(forms_words_far, {FULL: (r"\A(?![\s\S]*(vextq_u32|vuzp1q_u32))",)}),
     Form(forms_moved, {FULL: (r"const uint64_t", r"\(daedalus_any_u64 \*\)&dst")}),
     Form(forms_quads, {
         FULL: (r"vld1q?_u8|vsetq?_lane_u32",),

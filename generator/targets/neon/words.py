@@ -3,9 +3,10 @@
 
 A register is four words, one of each row. The first and the last places of the rows are loaded in
 runs of 64 bits, a pair of words each; the places between are shifted together from two registers of
-words, all rows at once. Where loads begin at several rows, as the taps of a vertical filter do,
-each row is read once, and registers are cut out of two. Nothing is read but what the loads of the
-stage read.
+words, all rows at once; that is done where the stage has a load at each of these places. Where
+loads begin at several rows, as the taps of a vertical filter do, each row is read once, and
+registers are cut out of two; that is done where it reads fewer rows than the loads do one by one,
+and each row is one of theirs. So nothing is read but what the loads of the stage read.
 """
 
 from dataclasses import replace
@@ -38,8 +39,9 @@ class Words:
         text = self._below(out, node, places)
         if text:
             return self._group(out, node, text)
-        first, last = self._ends(node)
-        if last - first not in _SPANS:
+        columns = self._columns(node)
+        first, last = min(columns), max(columns)
+        if last - first not in _SPANS or len(columns) <= last - first:
             return None
         at = node.index[-1].const
         # Places between those of a pair's words are made of both of them.
@@ -66,17 +68,19 @@ class Words:
             for n, p in enumerate(places)
         ):
             return ""
-        starts = [
+        starts = {
             n.index[0].const
             for n in self.scope.lanes.stage.nodes()
             if n.op is Op.LOAD
             and (n.attr[0], n.args, n.index[1:]) == (node.attr[0], (), node.index[1:])
             and n.index[0].terms == node.index[0].terms
-        ]
+        }
         by = node.index[0].const - min(starts)
-        if max(starts) - min(starts) < _FEW:
+        span = max(starts) - min(starts)
+        rows = {start + n for start in starts for n in range(_ROWS)}
+        if span < _FEW or len(rows) < span + _ROWS or len(rows) >= _ROWS * len(starts):
             return ""
-        end = row.const - by + max(starts) - min(starts) + _ROWS
+        end = row.const - by + span + _ROWS
         start = row.const - by % _ROWS
         before = self._quad(out, node, places[0], start, end)
         if start == row.const:
@@ -115,14 +119,13 @@ class Words:
             return None
         return [p for p in all_places[::_WORD] if p is not None]
 
-    def _ends(self, node: Node) -> tuple[int, int]:
-        """The first and the last place that the stage reads of the same rows."""
-        found = [
+    def _columns(self, node: Node) -> set[int]:
+        """Where the loads of the same rows begin."""
+        return {
             n.index[-1].const
             for n in self.scope.lanes.stage.nodes()
             if n.op is Op.LOAD and not n.args and _row(n) == _row(node)
-        ]
-        return min(found), max(found)
+        }
 
     def _pair(self, out: Lines, node: Node, places: list[Place], by: int) -> tuple[str, str]:
         """The words at so many elements from a load's places, and those behind them."""
