@@ -16,8 +16,8 @@ For `full`
 
 These are the ladder that a tuner climbs: they differ in items a workgroup and in access words, and
 one asks nothing of memory's alignment. No model is asked: `tune --apply` does that. Another class
-has GLSL and QPU once, in words, where a lane computes less in it than in `full`; and QPU where it
-alone has dot products.
+has GLSL and QPU once, in words, where a lane computes less in it than in `full`, by the sum of all
+stages, and something at all; and QPU where it alone has dot products.
 """
 
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def slots(kernel: Kernel) -> tuple[Slot, ...]:
 
 def _of_class(f: Facts, name: str) -> Iterator[Slot]:
     yield Slot("c", True, (options_of("c", name),))
-    less = name == FULL or _values(f, name) < _values(f, FULL)
+    less = name == FULL or 0 < sum(_each_stage(f, name)) < sum(_each_stage(f, FULL))
     if less or name == f.kernel.class_names[0]:
         yield from _vectors(f, name)
     if less:
@@ -144,9 +144,14 @@ def _dots_of_a_class(f: Facts, name: str) -> bool:
 
 
 def _values(f: Facts, name: str) -> int:
-    """Values of a lane in the stage that has most; how far its axes go is not among them."""
+    """Values of a lane in the stage that has most."""
+    return max(_each_stage(f, name), default=1)
+
+
+def _each_stage(f: Facts, name: str) -> list[int]:
+    """Values of a lane in each stage that a class has; how far its axes go is not among them."""
     stages = f.after(options_of("glsl", name), "forward").stages
-    return max((len([*walk(_stored(s))]) for s in stages), default=1)
+    return [len([*walk(_stored(s))]) for s in stages]
 
 
 def _stored(stage: Stage) -> list[Node]:

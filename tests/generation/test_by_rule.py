@@ -58,6 +58,37 @@ def test_a_class_gets_what_it_gains() -> None:
     assert of("vp9_mc_4h", "rows4") == ["c"], "what it has most of, sub4 does"
 
 
+TWO_STAGES = """
+    q = k.param("q", u8, 1, 8)
+    k.item_class("still", p=(0, 0))
+    k.item_class("one", p=(1, 1))
+    k.item_class("low", q=(4, 4))
+    out = k.plane("out", i32, rows=(0, 8), cols=(0, 8), access="out")
+    with k.stage(y=k.upto(q, 8), x=8) as (y, x):
+        out[y, x] = (c[y, x] * c[y, x] >> 20) + k.lane(x) + k.lane(y) * 3 + (c[y, x] >> 3)
+    with k.stage(y=8, x=8, given=p > 0) as (y, x):
+        px[y, x] = clip_u8(px[y, x] * p + 5)
+"""
+
+
+def test_a_class_gains_by_any_stage(tmp_path: Path) -> None:
+    """That lightens or drops another one than that which has most values; by none if it does
+    nothing at all, or has fewer rows only."""
+    (entry,) = load_text(tmp_path / "two", spec_text(TWO_STAGES))
+
+    def of(kernel: Kernel) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for slot in slots(kernel):
+            found.setdefault(slot.choices[0].class_name, set()).add(slot.target)
+        return found
+
+    assert {"glsl", QPU} <= of(entry.kernel)["still"] & of(entry.kernel)["one"]
+    assert of(entry.kernel)["low"] == {"c"}
+    text = TWO_STAGES.replace("k.upto(q, 8), x=8)", "k.upto(q, 8), x=8, given=p > 0)")
+    (nothing,) = load_text(tmp_path / "nothing", spec_text(text))
+    assert not {"glsl", QPU} & of(nothing.kernel)["still"]
+
+
 def test_what_was_chosen_is_on_record_and_taken_from_there(tmp_path: Path) -> None:
     """As long as the kernel computes the same, wherever its lines stand."""
     (entry,) = load_text(tmp_path / "specs", TEXT)
