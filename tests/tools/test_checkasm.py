@@ -2,19 +2,23 @@
 """Decoders' own tests with our functions in the tables: what is put there, and what is seen."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from pages import ROOT
 
+from daedalus.codecs import clips
 from daedalus.codecs.decoders.reading import described
 from daedalus.codecs.decoders.tables import Decoder, Table
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
 from daedalus.generator.compile.registry import load
-from daedalus.generator.verify import checkasm, oracle
+from daedalus.generator.host import native
+from daedalus.generator.verify import checkasm, oracle, stream_glue
 
 
 def functions(decoder: str) -> list[Wrapped]:
@@ -32,13 +36,14 @@ def test_every_pointer_is_put_where_its_spec_says() -> None:
     text = checkasm.source(of("ffmpeg"), ours)
     place = 0
     for number, w in enumerate(ours):
-        assert f"((type_{number} *)n_called)({w.call});" in text
+        assert f"((n_type_{number} *)n_called)({w.call});" in text
         for pointer in w.signature.pointers:
-            assert f"n_own[{place}] = ours[{pointer.slot}];" in text
+            fill = f"daedalus_ffmpeg_fill_{pointer.filled.name}"
+            assert f'n_own[{place}] = stored(ours, {pointer.slot}, "{fill}");' in text
             assert f'(any_fn *)at_{place}, "{pointer.place}", {number}}}' in text
             assert f"take(&slots[{pointer.slot}], {place}, extended);" in text
             place += 1
-    assert place > len(ours) == len(re.findall(r"^typedef void type_\d+\(", text, re.MULTILINE))
+    assert place > len(ours) == len(re.findall(r"^typedef void n_type_\d+\(", text, re.MULTILINE))
     names = re.search(r"n_own\[\] = \{(.*?)\};", text, re.DOTALL)
     assert names is not None
     stands = [f"(any_fn *){w.function}" for w in ours for _ in w.signature.pointers]
@@ -46,6 +51,64 @@ def test_every_pointer_is_put_where_its_spec_says() -> None:
     assert "daedalus_ffmpeg_fill_vp9dsp(ours, sizeof(ours), (unsigned)fills) != " in text
     assert "if (bpp == 8) {" in text and "if (bpp == 10) {" not in text
     assert "__real_ff_vp9dsp_init(table, bpp, bitexact);" in text
+
+
+def compiled(text: str, folder: Path) -> None:
+    (folder / "made.c").write_text(text)
+    includes = [*native.library_includes(), ROOT / "tools" / "stream"]
+    native.run(
+        [
+            native.compiler("host"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Werror",
+            *(f"-I{i}" for i in includes), folder / "made.c",
+        ]
+    )  # fmt: skip
+
+
+# What functions with a spec's arguments might call.
+@pytest.mark.parametrize("word", ["spoils", "counted", "ours_0", "type_0", "take", "stream_count"])
+def test_an_argument_may_have_any_name(word: str, tmp_path: Path) -> None:
+    av1 = next(d for d in clips.decoders() if d.name == "av1")
+    for text in (checkasm.source(of("dav1d"), functions("dav1d")), stream_glue.source(av1)):
+        assert "int pri," in text and not re.search(rf"\bint {word}\b", text)
+        compiled(re.sub(r"\bpri\b", word, text), tmp_path)
+
+
+# What the program is linked with: a library that stores a pointer somewhere, and says so.
+OTHERS = """
+#include <stddef.h>
+#include <stdint.h>
+uint32_t daedalus_cpu_features;
+unsigned dav1d_cpu_flags, dav1d_cpu_flags_mask;
+void daedalus_dav1d_av1_cdef8(void) {}
+void __real_dav1d_cdef_dsp_init_8bpc(void *table) { (void)table; }
+void *__real_checkasm_check_func(void *func) { return func; }
+int daedalus_dav1d_fill_cdef(void *table, size_t size, unsigned features) {
+  (void)size, (void)features;
+  ((void **)table)[WHERE] = table;
+  return 1;
+}
+void __wrap_dav1d_cdef_dsp_init_8bpc(void *table);
+int main(void) {
+  void *table[4];
+  __wrap_dav1d_cdef_dsp_init_8bpc(table);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("where", "said"), [(1, ""), (2, "does not store pointer 1")])
+def test_what_the_library_does_not_store_is_noticed(where: int, said: str, tmp_path: Path) -> None:
+    """However many pointers it says that it stored."""
+    (tmp_path / "made.c").write_text(checkasm.source(of("dav1d"), functions("dav1d")))
+    (tmp_path / "others.c").write_text(OTHERS.replace("WHERE", str(where)))
+    made = native.compile_program(
+        "host", tmp_path / "made", [tmp_path / "made.c", tmp_path / "others.c"],
+        includes=native.library_includes(),
+    )  # fmt: skip
+    ran = subprocess.run(
+        [made], env={"CHECKASM_FILL": "0"}, check=False, capture_output=True, text=True
+    )
+    assert (ran.returncode, said in ran.stderr) == (bool(said), True), ran.stderr
 
 
 def test_classes_are_those_that_the_decoder_calls_with() -> None:
