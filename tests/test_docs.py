@@ -26,6 +26,7 @@ from pages import (
 
 from daedalus.generator.base import records
 from daedalus.generator.cli.test import LAYERS
+from daedalus.generator.compile.registry import load
 from daedalus.generator.devices import vulkan
 from daedalus.generator.host import native
 from daedalus.generator.options import BY_TARGET, OLDER, TARGETS
@@ -135,6 +136,31 @@ def test_the_readme_says_how_many_items_check_compares() -> None:
     compared = sum(r["conformant"] for r in taken)
     claim = f"{len(found)} variants, {compared / 1e6:.1f} million items compared, 0 differ"
     assert claim in (ROOT / "README.md").read_text()
+
+
+def _each(name: str) -> list[str]:
+    """What braces stand for, as a shell takes them."""
+    before, brace, rest = name.partition("{")
+    inside, _, behind = rest.partition("}")
+    ends = _each(behind) if brace else [""]
+    return [before + word + end for word in inside.split(",") for end in ends]
+
+
+def test_the_readme_says_which_targets_a_kernel_has() -> None:
+    """Each kernel once."""
+    table = (ROOT / "README.md").read_text().split("| kernels | variants |")[1].split("\n\n")[0]
+    said: dict[str, str] = {}
+    for names, targets in re.findall(r"^\| (`[^|]*) \| ([^|]*) \|", table, re.MULTILINE):
+        for kernel in (k for name in re.findall(r"`([^`]+)`", names) for k in _each(name)):
+            assert kernel not in said, f"{kernel} stands there twice"
+            said[kernel] = targets
+    words = dict(zip(TARGETS, ("C", "vectors", "NEON", "GLSL", "QPU"), strict=True))
+    for e in load():
+        own = {o.target for o, _ in e.listed}
+        has, lacks = ([w for t, w in words.items() if (t in own) == it] for it in (True, False))
+        ways = [", ".join(has), f"all but {', '.join(lacks)}" if lacks else "all"]
+        assert said.pop(e.kernel.id, "not told") in ways, e.kernel.id
+    assert said == {}, "there are no such kernels"
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.parent == DOCS], ids=_name)
