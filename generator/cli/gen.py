@@ -3,7 +3,8 @@
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,7 +29,6 @@ from daedalus.generator.compile.variants import selected_programs
 from daedalus.generator.options import QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import lower, passes
 from daedalus.generator.targets.glsl.spirv import PINNED, toolchain
-from daedalus.generator.targets.qpu.loop import NoSchedule
 
 
 @click.command("gen")
@@ -157,47 +157,76 @@ def _is_of(path: str, entries: list[Entry]) -> bool:
     return not of_variant or kernel in kernels
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """A QPU variant whose schedule shall be on record.
+
+    must  it is listed; else rules try it, and what is wanted is also that it has none
+    """
+
+    kernel: Kernel
+    options: Options
+    must: bool
+
+
 def _search(specs: Path | None, anew: bool, names: tuple[str, ...]) -> None:
     """Records the best schedules of QPU variants: of those that have no record, or of all. Also
-    that options have none which rules try, so that `gen` need not try them."""
-    wanted: dict[str, tuple[Kernel, Options]] = {}
-    refused: dict[str, tuple[Kernel, Options]] = {}
+    that options have none which rules try, so that `gen` need not try them.
+
+    What rules choose depends on what was found: it is looked at again until nothing new comes.
+    """
     found: dict[str, dict[str, Any]] = {}
+    looked_at: set[str] = set()
     try:
         asked = _asked(specs, names)
-        for e in asked:
-            # Of a kernel without an entry, what rules choose now: its record may be of an older
-            # spec.
-            settled = settle(e) if e.by_rule else Settled(e, {}, ())
-            listed = tuple(o for o, _ in settled.entry.listed)
-            for where, tried in ((wanted, listed), (refused, settled.refused)):
-                own = [o for o in tried if o.target == QPU]
-                where |= {variant_name(e.kernel.id, o): (e.kernel, o) for o in own}
-        with progress(len(wanted) + len(refused)) as shown:
-            for name, (kernel, options) in wanted.items():
-                forms = selected_programs(kernel, options)
-                if anew or qpu_choices.recorded(name, forms, options.threads) is None:
-                    say(f"{name}: searching")
-                    found[name] = qpu_choices.searched(name, forms, options.threads)
-                    qpu_choices.record({name: found[name]})
-                shown.advance(1)
-            for name, (kernel, options) in refused.items():
-                with suppress(SpecError):  # what cannot be selected at all costs no search
-                    forms = selected_programs(kernel, options)
-                    if anew or not qpu_choices.is_known(name, forms, options.threads):
-                        say(f"{name}: searching")
-                        found[name] = qpu_choices.searched_or_none(name, forms, options.threads)
-                        qpu_choices.record({name: found[name]})
-                shown.advance(1)
+        wanted = _wanted(asked)
+        while todo := {n: w for n, w in wanted.items() if n not in looked_at}:
+            looked_at |= set(todo)
+            with progress(len(todo)) as shown:
+                for name, one_of_them in todo.items():
+                    found |= _searched(name, one_of_them, anew)
+                    shown.advance(1)
+            wanted = _wanted(asked)
     except SpecError as e:
         raise UserError(str(e)) from None
-    except NoSchedule as e:
-        raise UserError(str(e), "leave the variant out, by options.toml") from None
     for entry in asked:
         of = entry.kernel.id
-        qpu_choices.keep(of, [n for n, (k, _) in (wanted | refused).items() if k.id == of])
+        qpu_choices.keep(of, [n for n, w in wanted.items() if w.kernel.id == of])
     for name, record in found.items():
         tell(f"{name}: " + record.get("none", f"{record.get('trip')} instructions a trip"))
+
+
+def _wanted(asked: list[Entry]) -> dict[str, _Wanted]:
+    """By name, by what is on record now; those that are listed come first."""
+    out: dict[bool, dict[str, _Wanted]] = {True: {}, False: {}}
+    for e in asked:
+        # Of a kernel without an entry, what rules choose now: its record may be of an older spec.
+        settled = settle(e) if e.by_rule else Settled(e, {}, ())
+        for must, tried in ((True, [o for o, _ in settled.entry.listed]), (False, settled.refused)):
+            for o in tried:
+                if o.target == QPU:
+                    out[must][variant_name(e.kernel.id, o)] = _Wanted(e.kernel, o, must)
+    return out[True] | out[False]
+
+
+def _searched(name: str, wanted: _Wanted, anew: bool) -> dict[str, dict[str, Any]]:
+    """What a search finds, which is then on record; empty where that is known. Raises UserError
+    where a listed variant has no schedule."""
+    threads = wanted.options.threads
+    try:
+        forms = selected_programs(wanted.kernel, wanted.options)
+    except SpecError:
+        if wanted.must:
+            raise
+        return {}  # what cannot be selected at all costs no search
+    if not anew and qpu_choices.is_known(name, forms, threads):
+        return {}
+    say(f"{name}: searching")
+    record = qpu_choices.searched_or_none(name, forms, threads)
+    if wanted.must and "none" in record:
+        raise UserError(record["none"], "leave the variant out, by options.toml")
+    qpu_choices.record({name: record})
+    return {name: record}
 
 
 def _say_taken(generated: Generated) -> None:
