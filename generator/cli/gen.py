@@ -119,6 +119,12 @@ def _write(generated: Generated, target: Path, asked: list[Entry]) -> None:
             f"remark: {', '.join(generated.unrecorded)}: scheduled by few attempts; for the best"
             f" run {qpu_choices.REPAIR}"
         )
+    doubted = [n for e in asked if e.by_rule for n in qpu_choices.doubted(e.kernel.id)]
+    if doubted:
+        tell(
+            f"remark: {', '.join(doubted)}: found without a schedule by another scheduler; to try"
+            f" again run {qpu_choices.REPAIR}"
+        )
 
 
 def _say_refused(generated: Generated, asked: list[Entry]) -> None:

@@ -2,12 +2,15 @@
 """Recorded schedules: of every variant in machine code the one that a search found.
 
     {name: {"programs": hash, "trip": instructions, "body": ..., ...}}
-    {name: {"programs": hash, "none": why}}    where a search found none
+    {name: {"programs": hash, "none": why, "by": hash}}    where a search found none
 
 Searching takes seconds a variant, making the same schedule again hundredths: `gen` does the latter,
 so that its output is a function of specs, generator and these records. A record is stale when the
 programs are others than those it was found for, or when it no longer leads to a loop of that many
 instructions. Then a few attempts are made instead, always the same, and `gen --check` fails.
+
+That there is no schedule cannot be tried again in hundredths of a second: `gen` believes it. The
+record names the scheduler that searched, and where that is another now a search tries again.
 """
 
 import hashlib
@@ -22,6 +25,7 @@ from daedalus.generator.targets.qpu.best import compile_again, compile_best, com
 from daedalus.generator.targets.qpu.choice import choice_of
 from daedalus.generator.targets.qpu.compile import Code
 from daedalus.generator.targets.qpu.loop import NoSchedule
+from daedalus.generator.targets.qpu.scheduler import scheduler
 from daedalus.generator.targets.qpu.virtual import Program
 
 REPAIR = "./daedalus gen --search-qpu"
@@ -71,10 +75,16 @@ def none_known(name: str, programs: Sequence[Program], threads: int = 2) -> str 
 
 
 def is_known(name: str, programs: Sequence[Program], threads: int = 2) -> bool:
-    """Whether it is on record what a search finds, or that it finds none."""
+    """Whether it is on record what a search finds, or that the scheduler as it is finds none."""
     if none_known(name, programs, threads) is not None:
-        return True
+        return name not in doubted(parse_variant(name)[0])
     return recorded(name, programs, threads) is not None
+
+
+def doubted(kernel: str) -> list[str]:
+    """Variants of a kernel of which another scheduler than this one found no schedule."""
+    known = records.read(kernel, records.SCHEDULES)
+    return [n for n, r in known.items() if "none" in r and r.get("by") != scheduler()]
 
 
 def searched_or_none(name: str, programs: Sequence[Program], threads: int = 2) -> dict[str, Any]:
@@ -82,7 +92,7 @@ def searched_or_none(name: str, programs: Sequence[Program], threads: int = 2) -
     try:
         return searched(name, programs, threads)
     except NoSchedule as e:
-        return {"programs": digest(programs, threads), "none": str(e)}
+        return {"programs": digest(programs, threads), "none": str(e), "by": scheduler()}
 
 
 def searched(name: str, programs: Sequence[Program], threads: int = 2) -> dict[str, Any]:

@@ -87,6 +87,28 @@ def test_a_search_leaves_nothing_for_the_next(
     assert set(schedules(tmp_path)) == listed(tmp_path)
 
 
+def test_that_there_is_no_schedule_is_on_record_till_the_scheduler_is_another(
+    invoke: Callable[..., Result], short: Short, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *_ = first_choices(tmp_path)
+    short("compile_quick", first)
+    short("compile_best", first)
+    result = invoke("--search-qpu")
+    assert result.exit_code == 0 and "short of registers" in result.output
+    monkeypatch.undo()
+    monkeypatch.setattr(kept, "build_dir", lambda: tmp_path / "build")
+    assert "short of registers" in schedules(tmp_path)[first]["none"]
+    assert first not in listed(tmp_path)
+    again = invoke("--search-qpu")
+    assert "searching" not in again.output and "another scheduler" not in again.output
+    assert first in schedules(tmp_path), "that it has none is kept"
+    monkeypatch.setattr(qpu_choices, "scheduler", lambda: "another")
+    assert f"remark: {first}: found without a schedule by another scheduler" in invoke().output
+    assert first not in listed(tmp_path)
+    assert f"{first}: searching" in invoke("--search-qpu").output
+    assert "none" not in schedules(tmp_path)[first] and first in listed(tmp_path)
+
+
 def test_what_cannot_be_selected_is_not_searched(
     invoke: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

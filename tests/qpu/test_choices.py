@@ -3,6 +3,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,12 @@ from daedalus.generator.compile.registry import find, load
 from daedalus.generator.compile.variants import make_variant, selected_programs
 from daedalus.generator.options import QPU, options_of, parse_variant
 from daedalus.generator.targets.qpu import compile as compile_module
+from daedalus.generator.targets.qpu import scheduler as scheduler_module
 from daedalus.generator.targets.qpu.choice import Choice, choice_of
 from daedalus.generator.targets.qpu.loop import Body, NoSchedule
 from daedalus.generator.targets.qpu.nodes import Node
 from daedalus.generator.targets.qpu.schedule import HEURISTICS, Heuristic
+from daedalus.generator.targets.qpu.scheduler import modules
 from daedalus.generator.targets.qpu.text import assembly
 from daedalus.generator.targets.qpu.virtual import Program
 
@@ -111,9 +115,37 @@ def test_where_a_search_found_none_nothing_is_tried(
     with pytest.raises(NoSchedule, match="short of registers"):
         schedule(NAME, programs)
     monkeypatch.undo()
+    assert qpu_choices.doubted("h264_idct4") == []
+    with monkeypatch.context() as patched:
+        patched.setattr(qpu_choices, "scheduler", lambda: "another")
+        assert qpu_choices.doubted("h264_idct4") == [NAME]
+        assert not qpu_choices.is_known(NAME, programs), "the scheduler may have become better"
+        assert qpu_choices.none_known(NAME, programs), "gen believes it all the same"
     qpu_choices.record({NAME: none | {"programs": "0" * 16}})
     assert not qpu_choices.is_known(NAME, programs)
     assert not schedule(NAME, programs).recorded
+
+
+def test_the_scheduler_is_all_that_a_search_imports() -> None:
+    """Of targets/qpu; not the modules that only choose instructions."""
+    package = "daedalus.generator.targets.qpu."
+    ask = (
+        f"import sys, {package}best; print(*[m for m in sys.modules if m.startswith('{package}')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
+    found = {name for name in ran.stdout.split() if name.startswith(package)}
+    assert {package + name for name in modules()} == found
+    assert {"best", "compile", "schedule", "machine"} < set(modules()) and "select" not in modules()
+
+
+def test_another_scheduler_has_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = scheduler_module.scheduler.__wrapped__()
+    assert before == scheduler_module.scheduler.__wrapped__() == scheduler_module.scheduler()
+    with monkeypatch.context() as patched:
+        patched.setattr(scheduler_module, "modules", lambda: modules() | {"best": "another"})
+        assert scheduler_module.scheduler.__wrapped__() != before
+    monkeypatch.setattr(scheduler_module.machine, "told", lambda: "another machine")
+    assert scheduler_module.scheduler.__wrapped__() != before
 
 
 def test_what_led_nowhere_is_not_tried_again(

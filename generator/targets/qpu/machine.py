@@ -91,9 +91,15 @@ class Description:
 
 
 @cache
+def told() -> str:
+    """What the C library, which is built on first use, says of the instruction set."""
+    return run([str(tools.program()), "ops"])
+
+
+@cache
 def description() -> Description:
-    """The instruction set, asked from the C library, which is built on first use."""
-    raw = json.loads(run([str(tools.program()), "ops"]))
+    """The instruction set."""
+    raw = json.loads(told())
     operations = {
         o["name"]: Operation(
             o["name"],
