@@ -4,13 +4,14 @@
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import pytest
 from click.testing import CliRunner
 
-from daedalus.dsl.ir import Op, walk
+from daedalus.dsl.ir import Op, Stage, walk
 from daedalus.dsl.show import show
 from daedalus.dsl.verify import uniform, verify
 from daedalus.generator.base.errors import UserError
@@ -320,3 +321,26 @@ def test_some_programs_need_more_than_32_bits_and_most_of_these_do_with_two_part
     wide = [k for k in drawn if k.wide]
     assert len(wide) >= 3
     assert sum(not split_wide(k).wide for k in wide) > len(wide) // 2
+
+
+def _looked_up(stage: Stage) -> bool:
+    """Whether elements of tables say where a stage runs."""
+    deciding = [n for n in (stage.given, *dict(stage.limits).values()) if n is not None]
+    return any(n.op is Op.TABLE for n in walk(deciding))
+
+
+def test_tables_decide_of_stages_and_of_two_in_a_row() -> None:
+    drawn = [make_program(5, n, every=True).kernel for n in range(30)]
+    decided = [s for k in drawn for s in k.stages if _looked_up(s)]
+    assert sum(s.given is not None for s in decided) >= 10
+    assert sum(bool(s.limits) for s in decided) >= 2
+    rows = [(a, b) for k in drawn for a, b in pairwise(k.stages) if _looked_up(a) and _looked_up(b)]
+    both = [(a.given, b.given) for a, b in rows if a.given is not None and b.given is not None]
+    ops = [(a.op, b.op) for a, b in both]
+    assert len(rows) >= 5 and {(Op.LE, Op.GT), (Op.GT, Op.LE)} & set(ops)
+
+
+def test_ci_draws_stages_that_tables_decide_of() -> None:
+    """As `./daedalus test fuzz` does, without --additions."""
+    drawn = [make_program(1, n).kernel for n in range(24)]
+    assert sum(any(map(_looked_up, k.stages)) for k in drawn) >= 4

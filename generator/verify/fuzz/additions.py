@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What is put into a random program once it is written: places that a value decides lane by lane,
-stages whose numbers of rows belong together, and sums that need more than 32 bits.
+stages whose numbers of rows belong together, sums that need more than 32 bits, and stages that
+elements of tables decide of (`looked_up.py`).
 
 Each change is kept only if the program stays legal with it.
 """
@@ -14,6 +15,7 @@ from daedalus.dsl.errors import Loc, SpecError
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Op, Param, Stage, u8
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.dsl.verify import verify
+from daedalus.generator.verify.fuzz.looked_up import decided_by_tables
 
 _COUNT = "many"  # the parameter that says how many rows there are
 _LOC = Loc("", 0)
@@ -21,7 +23,9 @@ _LOC = Loc("", 0)
 
 def with_additions(kernel: Kernel, rng: random.Random) -> Kernel:
     """The program with some of each; itself where nothing can be put in."""
-    for chance, add in ((0.7, _gather), (0.3, _gather), (0.4, _rows), (0.2, _wide)):
+    for chance, add in (
+        (0.7, _gather), (0.3, _gather), (0.4, _rows), (0.2, _wide), (0.3, decided_by_tables)
+    ):  # fmt: skip
         if rng.random() < chance:
             kernel = next(_legal(add(kernel, rng)), kernel)
     return kernel
