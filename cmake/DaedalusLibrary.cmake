@@ -234,10 +234,11 @@ function(daedalus_add_library target)
     # Chosen at run time, so compiled for more than the rest of the library where that has less.
     set_source_files_properties(${found} PROPERTIES COMPILE_OPTIONS "${DAEDALUS_DOT_FLAGS}")
   endif()
-  # Never taken where there is NEON, and then built to be checked alone.
+  # Never taken where there is NEON, and then built to be checked alone, on the machine itself.
   set(vectors OFF)
   if(DAEDALUS_VECTORS AND (NOT DAEDALUS_NEON OR
-                           (arg_SET STREQUAL "variants" AND DAEDALUS_NEON STREQUAL "native")))
+                           (arg_SET STREQUAL "variants" AND DAEDALUS_NEON STREQUAL "native"
+                            AND NOT CMAKE_CROSSCOMPILING)))
     set(vectors ON)
     daedalus_own_sources(vector)
     # Loops over the lanes of a register, of which GCC makes one instruction; before its version 12

@@ -290,6 +290,35 @@ def test_one_set_of_parameters_is_one(tampered):
     assert all("column item" in f for f in own.failures)
 
 
+def test_tall_blocks_lie_without_gaps_and_are_compared() -> None:
+    kernel = kernel_named("vp9_mc_8v")
+    tall = crosscheck_items.prepare_regular(kernel, FEW, seed=1)[-1]
+    assert tall.kind == crosscheck_items.TALL
+    assert set(tall.placed.items.params["rows"].tolist()) == {8}
+    my = tall.placed.items.params["my"]
+    assert (my[0::3] == my[1::3]).all() and len(set(my.tolist())) > 5
+    for b in tall.placed.buffers:
+        pitch = b.stride // b.elements.itemsize
+        assert set(np.diff(b.where[:, 0, 0]).tolist()) == {8 * pitch}
+
+
+TALL_TAMPERED = {
+    "a step": ("src += 8 * src_stride;", "src += 7 * src_stride;"),
+    "one too few": ("for (; n_pieces > 0; n_pieces--)", "for (; n_pieces > 1; n_pieces--)"),
+}
+
+
+@pytest.mark.parametrize("case", TALL_TAMPERED)
+def test_a_wrong_function_for_tall_blocks_is_noticed(tampered, case: str) -> None:
+    variant = "daedalus_vp9_copy8__c_rows8"
+    own, public = items_outcomes(
+        tampered(f"{variant}.c", *TALL_TAMPERED[case]), "vp9_copy8", variant, "c"
+    )
+    assert not own.good
+    assert all("tall item" in f for f in own.failures)
+    assert public.good
+
+
 def test_json_has_the_promised_fields():
     result = CliRunner().invoke(
         check_verb.command, ["vp9_lpf4", "--target", "c", "--items", "100", "--json"]

@@ -9,7 +9,7 @@
 #include "h264/variants.h"
 #include "vp9/variants.h"
 
-/* What is done with blocks that are higher than an item, apart: others save no registers for it. */
+/* What is done with blocks that are no whole items, apart: others save no registers for it. */
 #if defined(__GNUC__)
 #define DAEDALUS_APART __attribute__((noinline))
 #else
@@ -60,32 +60,22 @@ void daedalus_ffmpeg_h264_qpel_mc20(uint8_t *dst, const uint8_t *src, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__tall(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_avg16__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_avg16_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_avg16__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_avg16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_avg16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_avg16__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg16__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_avg16__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -120,37 +110,35 @@ static void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride, c
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__tall(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_avg4__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_avg4_meta meta = {.rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_avg4__neon_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_avg4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_avg4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_avg4__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg4__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
   (void)unused1;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_avg4__neon_rows4(dst, dst_stride, src, src_stride, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -171,7 +159,7 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
 
 static void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_avg4(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_avg4(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
       src_stride, rows - n_whole, unused0, unused1);
@@ -180,32 +168,22 @@ static void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride, co
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__tall(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_avg8__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_avg8_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_avg8__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_avg8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_avg8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_avg8__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg8__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_avg8__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -217,6 +195,14 @@ void daedalus_ffmpeg_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg8__neon_rows4(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_rows4(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg8__c_rows4(dst, dst_stride, src, src_stride, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -240,32 +226,22 @@ static void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride, co
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__tall(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_copy16__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_copy16_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_copy16__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_copy16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_copy16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_copy16__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy16__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_copy16__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -300,37 +276,35 @@ static void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride, 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__tall(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_copy4__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_copy4_meta meta = {.rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_copy4__neon_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_copy4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_copy4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_copy4__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy4__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_copy4__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
   (void)unused1;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy4__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_copy4__neon_rows4(dst, dst_stride, src, src_stride, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -351,7 +325,7 @@ void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
 
 static void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_copy4(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_copy4(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
       src_stride, rows - n_whole, unused0, unused1);
@@ -360,32 +334,22 @@ static void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride, c
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__tall(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_copy8__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_copy8_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_copy8__neon_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_copy8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_copy8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_copy8__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy8__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_copy8__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -397,6 +361,14 @@ void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy8__neon_rows4(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy8__c_rows4(dst, dst_stride, src, src_stride, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -593,37 +565,28 @@ void daedalus_ffmpeg_vp9_lpf8_v(uint8_t *dst, ptrdiff_t dst_stride, int blimit, 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -661,37 +624,28 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -729,37 +683,28 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -797,37 +742,28 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -865,38 +801,29 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -934,39 +861,29 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1004,37 +921,29 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1072,39 +981,29 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1142,36 +1041,28 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1208,36 +1099,28 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1274,36 +1157,28 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1340,36 +1215,28 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1406,36 +1273,28 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1473,36 +1332,28 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1540,36 +1391,28 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1607,36 +1450,28 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -1674,32 +1509,22 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1733,32 +1558,22 @@ static void daedalus_ffmpeg_vp9_mc_16v_smooth__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_regular__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1792,32 +1607,22 @@ static void daedalus_ffmpeg_vp9_mc_16v_regular__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1851,32 +1656,22 @@ static void daedalus_ffmpeg_vp9_mc_16v_sharp__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1910,33 +1705,24 @@ static void daedalus_ffmpeg_vp9_mc_16v_bilinear__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -1970,34 +1756,24 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_regular__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -2031,32 +1807,24 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -2090,34 +1858,24 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_16v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -2151,41 +1909,42 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -2210,7 +1969,7 @@ void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_smooth(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2219,41 +1978,42 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -2278,7 +2038,7 @@ void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_regular(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2287,41 +2047,42 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -2346,7 +2107,7 @@ void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_sharp(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2355,41 +2116,42 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__odd(uint8_t *dst, ptrdiff_t dst_str
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -2414,7 +2176,7 @@ void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_bilinear(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2423,41 +2185,45 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -2482,7 +2248,7 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2491,42 +2257,45 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -2551,7 +2320,7 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2560,41 +2329,44 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -2619,7 +2391,7 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2628,43 +2400,45 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -2689,7 +2463,7 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -2698,39 +2472,42 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
@@ -2755,7 +2532,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_smooth(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -2764,39 +2541,42 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
@@ -2821,7 +2601,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_regular(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -2830,39 +2610,42 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
@@ -2887,7 +2670,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_sharp(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -2896,39 +2679,42 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
@@ -2953,7 +2739,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_bilinear(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -2962,39 +2748,44 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my,
@@ -3020,7 +2811,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -3029,39 +2820,44 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my,
@@ -3087,7 +2883,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -3096,39 +2892,44 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my,
@@ -3154,7 +2955,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -3163,39 +2964,44 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-        4 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my,
@@ -3221,7 +3027,7 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -3230,36 +3036,33 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3280,7 +3083,7 @@ void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 static void daedalus_ffmpeg_vp9_mc_4v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_smooth(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3289,36 +3092,33 @@ static void daedalus_ffmpeg_vp9_mc_4v_smooth__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_regular__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3339,7 +3139,7 @@ void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
 
 static void daedalus_ffmpeg_vp9_mc_4v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_regular(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3348,36 +3148,33 @@ static void daedalus_ffmpeg_vp9_mc_4v_regular__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3398,7 +3195,7 @@ void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 static void daedalus_ffmpeg_vp9_mc_4v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_sharp(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3407,36 +3204,33 @@ static void daedalus_ffmpeg_vp9_mc_4v_sharp__odd(uint8_t *dst, ptrdiff_t dst_str
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3457,7 +3251,7 @@ void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 static void daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_bilinear(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3466,36 +3260,36 @@ static void daedalus_ffmpeg_vp9_mc_4v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3516,7 +3310,7 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3525,37 +3319,36 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_regular__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3576,7 +3369,7 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3585,36 +3378,35 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3635,7 +3427,7 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3644,38 +3436,36 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
@@ -3696,7 +3486,7 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -3705,37 +3495,26 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -3750,6 +3529,18 @@ void daedalus_ffmpeg_vp9_mc_8h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -3773,37 +3564,26 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -3818,6 +3598,18 @@ void daedalus_ffmpeg_vp9_mc_8h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -3841,37 +3633,26 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -3886,6 +3667,18 @@ void daedalus_ffmpeg_vp9_mc_8h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -3909,37 +3702,26 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__odd(uint8_t *dst, ptrdiff_t dst_str
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -3954,6 +3736,18 @@ void daedalus_ffmpeg_vp9_mc_8h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -3977,37 +3771,29 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4022,6 +3808,18 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4045,38 +3843,29 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4091,6 +3880,18 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4114,37 +3915,28 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4159,6 +3951,18 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4182,39 +3986,29 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4229,6 +4023,18 @@ void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4252,36 +4058,27 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4295,6 +4092,18 @@ void daedalus_ffmpeg_vp9_mc_8hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4318,36 +4127,27 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4361,6 +4161,18 @@ void daedalus_ffmpeg_vp9_mc_8hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4384,36 +4196,27 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4427,6 +4230,18 @@ void daedalus_ffmpeg_vp9_mc_8hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4450,36 +4265,27 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4493,6 +4299,18 @@ void daedalus_ffmpeg_vp9_mc_8hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4516,36 +4334,28 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4560,6 +4370,19 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4583,36 +4406,28 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4627,6 +4442,19 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4650,36 +4478,28 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4694,6 +4514,19 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4717,36 +4550,28 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  } else {
-    daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-        8 * src_stride, n_pieces, &meta, 0);
-  }
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -4761,6 +4586,19 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4784,32 +4622,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4820,6 +4647,14 @@ void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4843,32 +4678,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_smooth__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_regular__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4879,6 +4703,14 @@ void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4902,32 +4734,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_regular__odd(uint8_t *dst, ptrdiff_t dst_s
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4938,6 +4759,14 @@ void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -4961,32 +4790,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_sharp__odd(uint8_t *dst, ptrdiff_t dst_str
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -4997,6 +4815,14 @@ void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -5020,32 +4846,24 @@ static void daedalus_ffmpeg_vp9_mc_8v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5056,6 +4874,14 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -5079,33 +4905,24 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__odd(uint8_t *dst, ptrdiff_t ds
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_regular__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5116,6 +4933,14 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -5139,32 +4964,23 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__tall(dst, dst_stride, src, src_stride, rows, unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5175,6 +4991,14 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -5198,34 +5022,24 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_8v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5236,6 +5050,14 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
@@ -5305,31 +5127,21 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
     int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_avg16__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_avg16_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_avg16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_avg16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_avg16__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_avg16__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg16__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5362,35 +5174,32 @@ static void daedalus_ffmpeg_vp9_avg16__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_avg4__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_avg4_meta meta = {.rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_avg4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_avg4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_avg4__plain__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg4__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
   (void)unused1;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_avg4__vector_rows4(dst, dst_stride, src, src_stride, rows);
 #else
@@ -5407,7 +5216,7 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
 
 static void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_avg4__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_avg4__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
@@ -5418,30 +5227,21 @@ static void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_str
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_avg8__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_avg8_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_avg8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_avg8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_avg8__plain__tall(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg8__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5451,6 +5251,12 @@ static void daedalus_ffmpeg_vp9_avg8__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     daedalus_item_vp9_avg8__vector_rows8(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_avg8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg8__vector_rows4(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg8__c_rows4(dst, dst_stride, src, src_stride, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -5475,32 +5281,21 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
     int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_copy16__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_copy16_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_copy16__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_copy16__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_copy16__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_copy16__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy16__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy16__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy16__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5534,36 +5329,32 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
     int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_copy4__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_copy4_meta meta = {.rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_copy4__vector_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_copy4__c_rows4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_copy4__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        unused1);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy4__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
   (void)unused1;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_copy4__vector_rows4(dst, dst_stride, src, src_stride, rows);
 #else
@@ -5580,7 +5371,7 @@ static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
 
 static void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_copy4__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_copy4__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
@@ -5592,31 +5383,21 @@ static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
     int unused1);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_copy8__plain__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  const daedalus_vp9_copy8_meta meta = {.rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_copy8__vector_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_copy8__c_rows8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_copy8__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        unused1);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy8__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5626,6 +5407,12 @@ static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
     daedalus_item_vp9_copy8__vector_rows8(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_copy8__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy8__c_rows4(dst, dst_stride, src, src_stride, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -5821,31 +5608,21 @@ static void daedalus_ffmpeg_vp9_lpf8_v__plain(uint8_t *dst, ptrdiff_t dst_stride
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -5877,26 +5654,16 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -5920,26 +5687,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__neon__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -5964,31 +5722,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_smooth__dotprod__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -6020,26 +5768,16 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6063,26 +5801,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__neon__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6107,31 +5836,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_regular__dotprod__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -6163,26 +5882,16 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6206,26 +5915,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__neon__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6249,31 +5949,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_sharp__dotprod__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -6306,26 +5996,16 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6349,26 +6029,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__neon__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6393,31 +6064,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_bilinear__dotprod__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -6450,26 +6111,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6494,26 +6146,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__neon__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6538,31 +6181,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_smooth__dotprod__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -6595,26 +6228,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6639,26 +6263,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__neon__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6683,31 +6298,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_regular__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -6740,26 +6345,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6784,26 +6380,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__neon__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6828,31 +6415,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_sharp__dotprod__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -6885,26 +6462,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__plain__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6929,26 +6497,17 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__neon__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
@@ -6973,28 +6532,21 @@ static void daedalus_ffmpeg_vp9_mc_16h_avg_bilinear__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7025,23 +6577,15 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7064,25 +6608,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__neon__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7105,29 +6640,21 @@ static void daedalus_ffmpeg_vp9_mc_16hv_smooth__dotprod__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7158,23 +6685,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7197,25 +6717,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__neon__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7238,28 +6749,20 @@ static void daedalus_ffmpeg_vp9_mc_16hv_regular__dotprod__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7290,23 +6793,15 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7329,24 +6824,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7369,30 +6856,21 @@ static void daedalus_ffmpeg_vp9_mc_16hv_sharp__dotprod__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7423,24 +6901,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7463,25 +6933,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__neon__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7504,30 +6965,21 @@ static void daedalus_ffmpeg_vp9_mc_16hv_bilinear__dotprod__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7558,25 +7010,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7599,25 +7042,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__neon__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7641,30 +7075,21 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_smooth__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7695,25 +7120,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__plain__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7736,25 +7152,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__neon__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7778,30 +7185,21 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_regular__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7832,25 +7230,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7873,25 +7262,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__neon__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -7914,30 +7294,21 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_sharp__dotprod__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -7969,25 +7340,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__plain__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -8010,25 +7372,16 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__neon__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_16hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride,
+          rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
@@ -8052,31 +7405,21 @@ static void daedalus_ffmpeg_vp9_mc_16hv_avg_bilinear__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8108,31 +7451,21 @@ static void daedalus_ffmpeg_vp9_mc_16v_smooth__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8164,31 +7497,21 @@ static void daedalus_ffmpeg_vp9_mc_16v_regular__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8220,31 +7543,21 @@ static void daedalus_ffmpeg_vp9_mc_16v_sharp__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8277,31 +7590,21 @@ static void daedalus_ffmpeg_vp9_mc_16v_bilinear__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8334,31 +7637,21 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_smooth__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8391,31 +7684,21 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_regular__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8448,31 +7731,21 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_sharp__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_16v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_16v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_16v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_16v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -8505,35 +7778,30 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
@@ -8550,7 +7818,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8561,30 +7829,22 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -8593,7 +7853,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8604,30 +7864,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -8636,7 +7889,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8647,35 +7900,30 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
@@ -8692,7 +7940,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8703,30 +7951,22 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -8735,7 +7975,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8746,30 +7986,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__neon__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -8778,7 +8011,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -8790,35 +8023,30 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__dotprod__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
@@ -8835,7 +8063,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8846,29 +8074,22 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -8877,7 +8098,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon(uint8_t *dst, ptrdiff_t dst_st
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8888,30 +8109,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -8920,7 +8134,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8931,35 +8145,30 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
@@ -8976,7 +8185,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -8987,30 +8196,22 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -9019,7 +8220,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -9030,30 +8231,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -9062,7 +8256,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -9074,35 +8268,31 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__dotprod__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
@@ -9119,7 +8309,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -9131,30 +8321,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -9163,7 +8346,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
@@ -9175,30 +8358,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
@@ -9207,7 +8383,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -9219,35 +8395,31 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__dotprod__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
@@ -9264,7 +8436,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -9276,30 +8448,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -9308,7 +8473,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
@@ -9320,30 +8485,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
@@ -9352,7 +8510,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -9364,35 +8522,31 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__dotprod__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
@@ -9409,7 +8563,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -9421,30 +8575,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -9453,7 +8600,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
@@ -9464,30 +8611,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
@@ -9496,7 +8636,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -9508,35 +8648,31 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__dotprod__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4h_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
@@ -9553,7 +8689,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -9565,30 +8701,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -9597,7 +8726,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
@@ -9609,30 +8738,23 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_4h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
@@ -9641,7 +8763,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       unused0);
   daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -9653,31 +8775,28 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
@@ -9694,7 +8813,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -9705,26 +8824,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
@@ -9733,7 +8846,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -9744,27 +8857,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
@@ -9773,7 +8880,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -9784,31 +8891,29 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__dotprod__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
@@ -9825,7 +8930,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -9836,26 +8941,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
@@ -9864,7 +8963,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -9875,28 +8974,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
@@ -9905,7 +8997,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -9916,31 +9008,28 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__dotprod__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
@@ -9957,7 +9046,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -9968,26 +9057,20 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
@@ -9996,7 +9079,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10007,26 +9090,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
@@ -10035,7 +9113,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10046,32 +9124,29 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
@@ -10088,7 +9163,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10099,26 +9174,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
@@ -10127,7 +9197,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10138,28 +9208,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
@@ -10168,7 +9231,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10179,33 +9242,30 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__dotprod__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
@@ -10222,7 +9282,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10233,28 +9293,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
@@ -10263,7 +9316,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10274,28 +9327,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
@@ -10304,7 +9350,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10315,33 +9361,30 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__dotprod__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
@@ -10358,7 +9401,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10369,28 +9412,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
@@ -10399,7 +9435,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10410,28 +9446,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
@@ -10440,7 +9469,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(uint8_t *dst, ptrdif
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -10452,33 +9481,30 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
@@ -10495,7 +9521,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10506,27 +9532,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
@@ -10535,7 +9555,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10546,28 +9566,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
@@ -10576,7 +9589,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10587,33 +9600,30 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__dotprod__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
@@ -10630,7 +9640,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10641,28 +9651,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
@@ -10671,7 +9674,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, mx, my);
@@ -10682,28 +9685,21 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_4hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-  daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
-  if (rows >= 4) {
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_4hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
@@ -10712,7 +9708,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(uint8_t *dst, ptrdi
 
 static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
       my);
   daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
@@ -10724,35 +9720,30 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
@@ -10769,7 +9760,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 
 static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -10780,35 +9771,30 @@ static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_regular__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
@@ -10825,7 +9811,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_regular__plain(uint8_t *dst, ptrdiff_t dst
 
 static void daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -10836,35 +9822,30 @@ static void daedalus_ffmpeg_vp9_mc_4v_regular__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
@@ -10881,7 +9862,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 
 static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -10892,35 +9873,30 @@ static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
@@ -10937,7 +9913,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 
 static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
@@ -10948,35 +9924,31 @@ static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
@@ -10993,7 +9965,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
   daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -11005,35 +9977,31 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
@@ -11050,7 +10018,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(uint8_t *dst, ptrdiff_t
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
   daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -11062,35 +10030,31 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
@@ -11107,7 +10071,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
   daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -11119,35 +10083,31 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 4 != 0) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_4v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)4};
-  const size_t n_pieces = (size_t)rows / 4;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, 4 * dst_stride, src, src_stride,
-      4 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows > 4) {
-    daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
-  if (rows >= 4) {
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
     daedalus_item_vp9_mc_4v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
@@ -11164,7 +10124,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 
 static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  const int n_whole = rows / 4 * 4;
+  const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
@@ -11176,31 +10136,20 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -11209,6 +10158,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -11232,31 +10187,23 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
@@ -11275,31 +10222,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__neon__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
@@ -11318,31 +10258,20 @@ static void daedalus_ffmpeg_vp9_mc_8h_smooth__dotprod__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -11351,6 +10280,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__plain(uint8_t *dst, ptrdiff_t dst
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -11374,31 +10309,23 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
@@ -11417,31 +10344,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__neon__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
@@ -11461,31 +10381,20 @@ static void daedalus_ffmpeg_vp9_mc_8h_regular__dotprod__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -11494,6 +10403,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -11517,30 +10432,23 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__plain__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
@@ -11559,31 +10467,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__neon__odd(uint8_t *dst, ptrdiff_t d
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
@@ -11602,31 +10503,20 @@ static void daedalus_ffmpeg_vp9_mc_8h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -11635,6 +10525,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
     daedalus_item_vp9_mc_8h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -11658,31 +10554,23 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
@@ -11701,31 +10589,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__neon__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
@@ -11745,31 +10626,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_bilinear__dotprod__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -11778,6 +10649,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -11802,31 +10679,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
@@ -11846,31 +10716,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__neon__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
   }
@@ -11890,31 +10753,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_smooth__dotprod__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -11923,6 +10776,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain(uint8_t *dst, ptrdiff_t
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -11947,31 +10806,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
@@ -11991,31 +10843,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__neon__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
   }
@@ -12035,31 +10880,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_regular__dotprod__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -12068,6 +10903,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -12092,31 +10933,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
@@ -12135,31 +10969,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
   }
@@ -12179,31 +11006,21 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_sharp__dotprod__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8h_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -12212,6 +11029,12 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
     daedalus_item_vp9_mc_8h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_8h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_8h_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -12236,31 +11059,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
@@ -12280,31 +11096,24 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__neon__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8h_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, unused0);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
     daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
     daedalus_item_vp9_mc_8h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
   }
@@ -12324,28 +11133,19 @@ static void daedalus_ffmpeg_vp9_mc_8h_avg_bilinear__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -12353,6 +11153,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -12376,27 +11182,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
@@ -12415,28 +11215,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
@@ -12455,28 +11249,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__dotprod__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -12484,6 +11270,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain(uint8_t *dst, ptrdiff_t ds
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -12507,27 +11299,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
@@ -12546,29 +11332,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__neon__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
@@ -12587,28 +11366,19 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__dotprod__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -12616,6 +11386,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -12639,27 +11415,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
@@ -12678,27 +11448,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
@@ -12717,29 +11482,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -12747,6 +11503,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
     daedalus_item_vp9_mc_8hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -12770,27 +11532,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
@@ -12809,29 +11566,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__neon__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
@@ -12850,30 +11600,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__dotprod__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -12881,6 +11622,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -12904,29 +11651,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
@@ -12945,29 +11685,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__neon__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)0, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   }
@@ -12986,30 +11719,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__dotprod__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -13017,6 +11741,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(uint8_t *dst, ptrdiff_
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13040,29 +11770,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
@@ -13081,29 +11804,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__neon__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)1, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   }
@@ -13123,30 +11839,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -13154,6 +11861,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13177,28 +11890,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
@@ -13217,29 +11924,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__neon__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)2, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   }
@@ -13258,30 +11958,21 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__dotprod__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
     return;
   }
   if (rows >= 8) {
@@ -13289,6 +11980,12 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
     daedalus_item_vp9_mc_8hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13312,29 +12009,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain__odd(uint8_t *dst, pt
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
-        my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__tall(dst, dst_stride, src, src_stride, rows, mx,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
@@ -13353,29 +12043,22 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__neon__odd(uint8_t *dst, ptr
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
-        mx, my);
-    return;
-  }
-  const daedalus_vp9_mc_8hv_avg_meta meta = {.filter = (uint8_t)3, .mx = (uint8_t)mx, .my =
-      (uint8_t)my, .rows = (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-  daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-}
-
 static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__tall(dst, dst_stride, src, src_stride, rows,
-        mx, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
     daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else if (rows == 4) {
+    daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
     daedalus_item_vp9_mc_8hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   }
@@ -13395,31 +12078,20 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__dotprod__odd(uint8_t *dst,
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_smooth__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13428,6 +12100,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13451,31 +12129,20 @@ static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain__odd(uint8_t *dst, ptrdiff_t
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_regular__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13484,6 +12151,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13507,31 +12180,20 @@ static void daedalus_ffmpeg_vp9_mc_8v_regular__plain__odd(uint8_t *dst, ptrdiff_
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_sharp__plain__tall(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13540,6 +12202,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13563,31 +12231,20 @@ static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain__odd(uint8_t *dst, ptrdiff_t 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
-        my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13596,6 +12253,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
     daedalus_item_vp9_mc_8v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13619,31 +12282,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain__odd(uint8_t *dst, ptrdiff
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)0, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13652,6 +12305,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13676,31 +12335,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain__odd(uint8_t *dst, ptrdi
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)1, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13709,6 +12358,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13733,31 +12388,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain__odd(uint8_t *dst, ptrd
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)2, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13766,6 +12411,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
@@ -13790,31 +12441,21 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain__odd(uint8_t *dst, ptrdif
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__tall(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
-  if (rows % 8 != 0) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
-    return;
-  }
-  (void)unused0;
-  const daedalus_vp9_mc_8v_avg_meta meta = {.filter = (uint8_t)3, .my = (uint8_t)my, .rows =
-      (uint8_t)8};
-  const size_t n_pieces = (size_t)rows / 8;
-#if DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#else
-  daedalus_items_vp9_mc_8v_avg__c_sub8(dst, dst_stride, 8 * dst_stride, src, src_stride,
-      8 * src_stride, n_pieces, &meta, 0);
-#endif
-}
-
 static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
   if (rows > 8) {
-    daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__tall(dst, dst_stride, src, src_stride, rows,
-        unused0, my);
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
     return;
   }
   (void)unused0;
@@ -13823,6 +12464,12 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
     daedalus_item_vp9_mc_8v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else if (rows == 4) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS

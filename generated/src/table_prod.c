@@ -136,30 +136,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_av1_cdef8__qpu_full_p4_word",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 1306,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_av1_cdef8__qpu_full_p4",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 1307,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_av1_cdef8__qpu_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs",
@@ -198,24 +174,12 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_full_p4_word",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 903,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
     .name = "daedalus_av1_cdef8__glsl_inpri_p4_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 904,
+    .rank = 903,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
@@ -227,7 +191,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 905,
+    .rank = 904,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
@@ -239,21 +203,9 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 906,
+    .rank = 905,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_av1_cdef8__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 907,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -316,18 +268,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .cpu = daedalus_av1_cdef8__neon_sec,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_av1_cdef8__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 105,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_av1_cdef8__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_av1_cdef8__vector_inpri_r2",
@@ -388,18 +328,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .cpu = daedalus_av1_cdef8__vector_sec,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_av1_cdef8__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 405,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_av1_cdef8__vector_full,
-  },
-#endif
   {
     .name = "daedalus_av1_cdef8__c_inpri",
     .target = "c",
@@ -450,6 +378,78 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_sec,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1309,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1310,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 906,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 907,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 105,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 405,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef8__vector_full,
+  },
+#endif
   {
     .name = "daedalus_av1_cdef8__c_full",
     .target = "c",
@@ -1590,6 +1590,40 @@ static const daedalus_class_desc vp9_avg16_classes[] = {
 };
 
 static const daedalus_variant vp9_avg16_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg16__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg16__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg16__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg16__c_rows8,
+  },
 #if DAEDALUS_HAVE_DRM
   {
     .name = "daedalus_vp9_avg16__qpu_full_p16_word_unaligned",
@@ -1640,18 +1674,6 @@ static const daedalus_variant vp9_avg16_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg16__neon_rows8",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg16__neon_rows8,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_avg16__neon_full",
     .target = "neon",
     .needs = 0,
@@ -1660,18 +1682,6 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_avg16__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_avg16__vector_rows8",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg16__vector_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -1686,16 +1696,6 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .cpu = daedalus_vp9_avg16__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_avg16__c_rows8",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_avg16__c_rows8,
-  },
   {
     .name = "daedalus_vp9_avg16__c_full",
     .target = "c",
@@ -1719,8 +1719,8 @@ static const daedalus_buffer_desc vp9_avg4_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 1,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -1732,29 +1732,100 @@ static const daedalus_buffer_desc vp9_avg4_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 1,
-    .reads = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
 
 static const daedalus_param_desc vp9_avg4_params[] = {
-  { "rows", DAEDALUS_TYPE_U8, 8, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_avg4_rows8[] = { { 0, 8, 8 } };
 
 static const daedalus_condition vp9_avg4_rows4[] = { { 0, 4, 4 } };
 
 static const daedalus_class_desc vp9_avg4_classes[] = {
+  { "rows8", vp9_avg4_rows8, 1 },
   { "rows4", vp9_avg4_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_avg4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg4__neon_rows8_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__neon_rows8_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg4__neon_rows4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__neon_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg4__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg4__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__vector_rows4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg4__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg4__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_avg4__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg4__c_rows4,
+  },
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_avg4__glsl_full_p4_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -1766,7 +1837,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .name = "daedalus_vp9_avg4__glsl_full_p4",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -1775,38 +1846,14 @@ static const daedalus_variant vp9_avg4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg4__neon_rows4",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg4__neon_rows4,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_avg4__neon_full",
     .target = "neon",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_avg4__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_avg4__vector_rows4",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg4__vector_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -1814,30 +1861,20 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .name = "daedalus_vp9_avg4__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_avg4__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_avg4__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_avg4__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_avg4__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg4__c_full,
   },
@@ -1878,60 +1915,15 @@ static const daedalus_param_desc vp9_avg8_params[] = {
 
 static const daedalus_condition vp9_avg8_rows8[] = { { 0, 8, 8 } };
 
+static const daedalus_condition vp9_avg8_rows4[] = { { 0, 4, 4 } };
+
 static const daedalus_class_desc vp9_avg8_classes[] = {
   { "rows8", vp9_avg8_rows8, 1 },
+  { "rows4", vp9_avg8_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_avg8_variants[] = {
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_avg8__qpu_full_p8_word_unaligned",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_avg8__qpu_full_p8",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_avg8__qpu_full_p8,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_avg8__glsl_full_p4_word_unaligned",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_avg8__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_avg8__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg8__neon_rows8",
@@ -1946,14 +1938,14 @@ static const daedalus_variant vp9_avg8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg8__neon_full",
+    .name = "daedalus_vp9_avg8__neon_rows4",
     .target = "neon",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg8__neon_full,
+    .cpu = daedalus_vp9_avg8__neon_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -1970,14 +1962,14 @@ static const daedalus_variant vp9_avg8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_avg8__vector_full",
+    .name = "daedalus_vp9_avg8__vector_rows4",
     .target = "vector",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg8__vector_full,
+    .cpu = daedalus_vp9_avg8__vector_rows4,
   },
 #endif
   {
@@ -1991,12 +1983,94 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .cpu = daedalus_vp9_avg8__c_rows8,
   },
   {
-    .name = "daedalus_vp9_avg8__c_full",
+    .name = "daedalus_vp9_avg8__c_rows4",
     .target = "c",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg8__c_rows4,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg8__c_full,
   },
@@ -2043,6 +2117,40 @@ static const daedalus_class_desc vp9_copy16_classes[] = {
 };
 
 static const daedalus_variant vp9_copy16_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy16__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy16__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy16__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy16__c_rows8,
+  },
 #if DAEDALUS_HAVE_DRM
   {
     .name = "daedalus_vp9_copy16__qpu_full_p16_word_unaligned",
@@ -2093,18 +2201,6 @@ static const daedalus_variant vp9_copy16_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy16__neon_rows8",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy16__neon_rows8,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_copy16__neon_full",
     .target = "neon",
     .needs = 0,
@@ -2113,18 +2209,6 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_copy16__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_copy16__vector_rows8",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy16__vector_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2139,16 +2223,6 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .cpu = daedalus_vp9_copy16__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_copy16__c_rows8",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_copy16__c_rows8,
-  },
   {
     .name = "daedalus_vp9_copy16__c_full",
     .target = "c",
@@ -2173,7 +2247,7 @@ static const daedalus_buffer_desc vp9_copy4_buffers[] = {
     .hi = 255,
     .rows_param = 1,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -2185,29 +2259,100 @@ static const daedalus_buffer_desc vp9_copy4_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 1,
-    .reads = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
 
 static const daedalus_param_desc vp9_copy4_params[] = {
-  { "rows", DAEDALUS_TYPE_U8, 8, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_copy4_rows8[] = { { 0, 8, 8 } };
 
 static const daedalus_condition vp9_copy4_rows4[] = { { 0, 4, 4 } };
 
 static const daedalus_class_desc vp9_copy4_classes[] = {
+  { "rows8", vp9_copy4_rows8, 1 },
   { "rows4", vp9_copy4_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_copy4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy4__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy4__neon_rows4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__neon_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy4__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy4__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__vector_rows4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy4__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy4__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_copy4__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy4__c_rows4,
+  },
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_copy4__glsl_full_p4_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -2219,7 +2364,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .name = "daedalus_vp9_copy4__glsl_full_p4",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -2228,38 +2373,14 @@ static const daedalus_variant vp9_copy4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy4__neon_rows4",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy4__neon_rows4,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_copy4__neon_full",
     .target = "neon",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_copy4__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_copy4__vector_rows4",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy4__vector_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2267,30 +2388,20 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .name = "daedalus_vp9_copy4__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_copy4__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_copy4__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_copy4__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_copy4__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy4__c_full,
   },
@@ -2331,36 +2442,15 @@ static const daedalus_param_desc vp9_copy8_params[] = {
 
 static const daedalus_condition vp9_copy8_rows8[] = { { 0, 8, 8 } };
 
+static const daedalus_condition vp9_copy8_rows4[] = { { 0, 4, 4 } };
+
 static const daedalus_class_desc vp9_copy8_classes[] = {
   { "rows8", vp9_copy8_rows8, 1 },
+  { "rows4", vp9_copy8_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_copy8_variants[] = {
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_copy8__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_copy8__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy8__neon_rows8",
@@ -2375,14 +2465,14 @@ static const daedalus_variant vp9_copy8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy8__neon_full",
+    .name = "daedalus_vp9_copy8__neon_rows4",
     .target = "neon",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy8__neon_full,
+    .cpu = daedalus_vp9_copy8__neon_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2397,18 +2487,6 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .cpu = daedalus_vp9_copy8__vector_rows8,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_copy8__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy8__vector_full,
-  },
-#endif
   {
     .name = "daedalus_vp9_copy8__c_rows8",
     .target = "c",
@@ -2420,12 +2498,70 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .cpu = daedalus_vp9_copy8__c_rows8,
   },
   {
-    .name = "daedalus_vp9_copy8__c_full",
+    .name = "daedalus_vp9_copy8__c_rows4",
     .target = "c",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy8__c_rows4,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy8__c_full,
   },
@@ -2906,6 +3042,52 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .qpu = &daedalus_vp9_idct4__qpu_dc_p4_word,
   },
 #endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_dc_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct4__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__vector_dc,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct4__c_dc",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct4__c_dc,
+  },
 #if DAEDALUS_HAVE_DRM
   {
     .name = "daedalus_vp9_idct4__qpu_full_p4_word_keep",
@@ -2928,18 +3110,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .rank = 1302,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct4__qpu_full_p2,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_idct4__glsl_dc_p4_word",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -2968,18 +3138,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4__neon_dc",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct4__neon_dc,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_idct4__neon_full",
     .target = "neon",
     .needs = 0,
@@ -2988,18 +3146,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct4__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_idct4__vector_dc",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct4__vector_dc,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -3014,16 +3160,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .cpu = daedalus_vp9_idct4__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_idct4__c_dc",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_idct4__c_dc,
-  },
   {
     .name = "daedalus_vp9_idct4__c_full",
     .target = "c",
@@ -3234,54 +3370,6 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full_shuffle",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1306,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_idct8__glsl_dc_p4_word",
@@ -3304,6 +3392,122 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .rank = 901,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8__neon_eob12",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__neon_eob12,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__vector_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8__vector_eob12",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__vector_eob12,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct8__c_dc",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct8__c_dc,
+  },
+  {
+    .name = "daedalus_vp9_idct8__c_eob12",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct8__c_eob12,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1305,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1306,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1307,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3344,62 +3548,14 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct8__neon_dc",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__neon_dc,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_idct8__neon_eob12",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__neon_eob12,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_idct8__neon_full",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 102,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_idct8__vector_dc",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__vector_dc,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_idct8__vector_eob12",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__vector_eob12,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -3414,26 +3570,6 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .cpu = daedalus_vp9_idct8__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_idct8__c_dc",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_idct8__c_dc,
-  },
-  {
-    .name = "daedalus_vp9_idct8__c_eob12",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_idct8__c_eob12,
-  },
   {
     .name = "daedalus_vp9_idct8__c_full",
     .target = "c",
@@ -4464,18 +4600,6 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .cpu = daedalus_vp9_mc_16h__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16h__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16h__vector_sub8",
@@ -4486,18 +4610,6 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16h__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16h__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h__vector_full,
   },
 #endif
   {
@@ -4520,6 +4632,30 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16h__c_full",
     .target = "c",
@@ -4602,18 +4738,6 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .cpu = daedalus_vp9_mc_16h_avg__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16h_avg__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h_avg__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16h_avg__vector_sub8",
@@ -4624,18 +4748,6 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16h_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16h_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h_avg__vector_full,
   },
 #endif
   {
@@ -4658,6 +4770,30 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16h_avg__c_full",
     .target = "c",
@@ -4741,18 +4877,6 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .cpu = daedalus_vp9_mc_16hv__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16hv__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16hv__vector_sub8",
@@ -4763,18 +4887,6 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16hv__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16hv__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv__vector_full,
   },
 #endif
   {
@@ -4797,6 +4909,30 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16hv__c_full",
     .target = "c",
@@ -4881,18 +5017,6 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16hv_avg__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16hv_avg__vector_sub8",
@@ -4903,18 +5027,6 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16hv_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16hv_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
   },
 #endif
   {
@@ -4937,6 +5049,30 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16hv_avg__c_full",
     .target = "c",
@@ -5007,18 +5143,6 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .cpu = daedalus_vp9_mc_16v__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16v__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16v__vector_sub8",
@@ -5029,18 +5153,6 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16v__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16v__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v__vector_full,
   },
 #endif
   {
@@ -5063,6 +5175,30 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16v__c_full",
     .target = "c",
@@ -5133,18 +5269,6 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .cpu = daedalus_vp9_mc_16v_avg__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16v_avg__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v_avg__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16v_avg__vector_sub8",
@@ -5155,18 +5279,6 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16v_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16v_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v_avg__vector_full,
   },
 #endif
   {
@@ -5189,6 +5301,30 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16v_avg__c_full",
     .target = "c",
@@ -5213,7 +5349,7 @@ static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
     .hi = 255,
     .rows_param = 3,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5225,7 +5361,7 @@ static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, -3, 8},
+    .reads = {0, 8, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5233,28 +5369,55 @@ static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
 static const daedalus_param_desc vp9_mc_4h_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4h_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4h_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4h_classes[] = {
+  { "sub8", vp9_mc_4h_sub8, 2 },
+  { "rows8", vp9_mc_4h_rows8, 1 },
   { "sub4", vp9_mc_4h_sub4, 2 },
-  { "rows4", vp9_mc_4h_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4h__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_sub4_dot,
   },
@@ -5264,23 +5427,23 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .name = "daedalus_vp9_mc_4h__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4h__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4h__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5288,11 +5451,53 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .name = "daedalus_vp9_mc_4h__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5300,40 +5505,20 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .name = "daedalus_vp9_mc_4h__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4h__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4h__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4h__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h__c_full,
   },
@@ -5350,8 +5535,8 @@ static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5363,7 +5548,7 @@ static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, -3, 8},
+    .reads = {0, 8, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5371,28 +5556,55 @@ static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
 static const daedalus_param_desc vp9_mc_4h_avg_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_avg_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4h_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4h_avg_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
+  { "sub8", vp9_mc_4h_avg_sub8, 2 },
+  { "rows8", vp9_mc_4h_avg_rows8, 1 },
   { "sub4", vp9_mc_4h_avg_sub4, 2 },
-  { "rows4", vp9_mc_4h_avg_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h_avg__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4_dot,
   },
@@ -5402,23 +5614,23 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .name = "daedalus_vp9_mc_4h_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h_avg__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4h_avg__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4h_avg__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5426,11 +5638,53 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .name = "daedalus_vp9_mc_4h_avg__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5438,40 +5692,20 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .name = "daedalus_vp9_mc_4h_avg__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4h_avg__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4h_avg__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h_avg__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4h_avg__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h_avg__c_full,
   },
@@ -5489,7 +5723,7 @@ static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
     .hi = 255,
     .rows_param = 4,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5501,7 +5735,7 @@ static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 4,
-    .reads = {-3, 8, -3, 8},
+    .reads = {-3, 12, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5510,28 +5744,55 @@ static const daedalus_param_desc vp9_mc_4hv_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
   { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_rows8[] = { { 3, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4hv_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4hv_rows4[] = { { 3, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4hv_classes[] = {
+  { "sub8", vp9_mc_4hv_sub8, 3 },
+  { "rows8", vp9_mc_4hv_rows8, 1 },
   { "sub4", vp9_mc_4hv_sub4, 3 },
-  { "rows4", vp9_mc_4hv_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4hv_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4hv__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4_dot,
   },
@@ -5541,23 +5802,23 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .name = "daedalus_vp9_mc_4hv__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4hv__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4hv__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5565,11 +5826,53 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .name = "daedalus_vp9_mc_4hv__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5577,40 +5880,20 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .name = "daedalus_vp9_mc_4hv__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4hv__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4hv__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4hv__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv__c_full,
   },
@@ -5627,8 +5910,8 @@ static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 4,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5640,7 +5923,7 @@ static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 4,
-    .reads = {-3, 8, -3, 8},
+    .reads = {-3, 12, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5649,28 +5932,55 @@ static const daedalus_param_desc vp9_mc_4hv_avg_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
   { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_avg_rows8[] = { { 3, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4hv_avg_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4hv_avg_rows4[] = { { 3, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
+  { "sub8", vp9_mc_4hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_4hv_avg_rows8, 1 },
   { "sub4", vp9_mc_4hv_avg_sub4, 3 },
-  { "rows4", vp9_mc_4hv_avg_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4_dot,
   },
@@ -5680,23 +5990,23 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .name = "daedalus_vp9_mc_4hv_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv_avg__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4hv_avg__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5704,11 +6014,53 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .name = "daedalus_vp9_mc_4hv_avg__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5716,40 +6068,20 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .name = "daedalus_vp9_mc_4hv_avg__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4hv_avg__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4hv_avg__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv_avg__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4hv_avg__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv_avg__c_full,
   },
@@ -5767,7 +6099,7 @@ static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
     .hi = 255,
     .rows_param = 3,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5779,7 +6111,7 @@ static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {-3, 8, 0, 4},
+    .reads = {-3, 12, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5787,42 +6119,57 @@ static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
 static const daedalus_param_desc vp9_mc_4v_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4v_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4v_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4v_classes[] = {
+  { "sub8", vp9_mc_4v_sub8, 2 },
+  { "rows8", vp9_mc_4v_rows8, 1 },
   { "sub4", vp9_mc_4v_sub4, 2 },
-  { "rows4", vp9_mc_4v_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v__neon_sub4",
+    .name = "daedalus_vp9_mc_4v__neon_sub8",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v__neon_sub4,
+    .cpu = daedalus_vp9_mc_4v__neon_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v__neon_full",
+    .name = "daedalus_vp9_mc_4v__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v__neon_full,
+    .cpu = daedalus_vp9_mc_4v__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5830,11 +6177,53 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .name = "daedalus_vp9_mc_4v__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5842,40 +6231,20 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .name = "daedalus_vp9_mc_4v__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4v__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4v__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4v__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v__c_full,
   },
@@ -5892,8 +6261,8 @@ static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5905,7 +6274,7 @@ static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {-3, 8, 0, 4},
+    .reads = {-3, 12, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5913,42 +6282,57 @@ static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
 static const daedalus_param_desc vp9_mc_4v_avg_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_avg_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4v_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4v_avg_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4v_avg_classes[] = {
+  { "sub8", vp9_mc_4v_avg_sub8, 2 },
+  { "rows8", vp9_mc_4v_avg_rows8, 1 },
   { "sub4", vp9_mc_4v_avg_sub4, 2 },
-  { "rows4", vp9_mc_4v_avg_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4v_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v_avg__neon_sub4",
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub8",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v_avg__neon_full",
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v_avg__neon_full,
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5956,11 +6340,53 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .name = "daedalus_vp9_mc_4v_avg__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v_avg__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5968,40 +6394,20 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .name = "daedalus_vp9_mc_4v_avg__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v_avg__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4v_avg__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4v_avg__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v_avg__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4v_avg__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v_avg__c_full,
   },
@@ -6046,9 +6452,12 @@ static const daedalus_condition vp9_mc_8h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } }
 
 static const daedalus_condition vp9_mc_8h_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8h_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8h_classes[] = {
   { "sub8", vp9_mc_8h_sub8, 2 },
   { "rows8", vp9_mc_8h_rows8, 1 },
+  { "sub4", vp9_mc_8h_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -6089,66 +6498,6 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h__neon_sub8_dot",
@@ -6175,26 +6524,38 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .name = "daedalus_vp9_mc_8h__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
-    .class_index = 1,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h__neon_rows8,
+    .cpu = daedalus_vp9_mc_8h__neon_sub4_dot,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_full",
+    .name = "daedalus_vp9_mc_8h__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h__neon_full,
+    .cpu = daedalus_vp9_mc_8h__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6221,18 +6582,6 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .cpu = daedalus_vp9_mc_8h__vector_rows8,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8h__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h__vector_full,
-  },
-#endif
   {
     .name = "daedalus_vp9_mc_8h__c_sub8",
     .target = "c",
@@ -6254,12 +6603,106 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .cpu = daedalus_vp9_mc_8h__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8h__c_full",
+    .name = "daedalus_vp9_mc_8h__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_sub4,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1305,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 106,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h__c_full,
   },
@@ -6304,9 +6747,12 @@ static const daedalus_condition vp9_mc_8h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15
 
 static const daedalus_condition vp9_mc_8h_avg_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8h_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
   { "sub8", vp9_mc_8h_avg_sub8, 2 },
   { "rows8", vp9_mc_8h_avg_rows8, 1 },
+  { "sub4", vp9_mc_8h_avg_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -6347,66 +6793,6 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h_avg__neon_sub8_dot",
@@ -6433,26 +6819,38 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
-    .class_index = 1,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub4_dot,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h_avg__neon_full,
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6479,18 +6877,6 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8h_avg__vector_rows8,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8h_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h_avg__vector_full,
-  },
-#endif
   {
     .name = "daedalus_vp9_mc_8h_avg__c_sub8",
     .target = "c",
@@ -6512,12 +6898,106 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8h_avg__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .name = "daedalus_vp9_mc_8h_avg__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 105,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
   },
@@ -6563,9 +7043,12 @@ static const daedalus_condition vp9_mc_8hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 },
 
 static const daedalus_condition vp9_mc_8hv_rows8[] = { { 3, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8hv_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8hv_classes[] = {
   { "sub8", vp9_mc_8hv_sub8, 3 },
   { "rows8", vp9_mc_8hv_rows8, 1 },
+  { "sub4", vp9_mc_8hv_sub4, 3 },
   { "full", NULL, 0 },
 };
 
@@ -6596,14 +7079,26 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8hv__neon_full",
+    .name = "daedalus_vp9_mc_8hv__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv__neon_full,
+    .cpu = daedalus_vp9_mc_8hv__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6616,18 +7111,6 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8hv__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8hv__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv__vector_full,
   },
 #endif
   {
@@ -6651,12 +7134,46 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .cpu = daedalus_vp9_mc_8hv__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8hv__c_full",
+    .name = "daedalus_vp9_mc_8hv__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv__c_full,
   },
@@ -6702,9 +7219,12 @@ static const daedalus_condition vp9_mc_8hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 1
 
 static const daedalus_condition vp9_mc_8hv_avg_rows8[] = { { 3, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8hv_avg_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
   { "sub8", vp9_mc_8hv_avg_sub8, 3 },
   { "rows8", vp9_mc_8hv_avg_rows8, 1 },
+  { "sub4", vp9_mc_8hv_avg_sub4, 3 },
   { "full", NULL, 0 },
 };
 
@@ -6735,14 +7255,26 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8hv_avg__neon_full",
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6755,18 +7287,6 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8hv_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
   },
 #endif
   {
@@ -6790,12 +7310,46 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8hv_avg__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8hv_avg__c_full",
+    .name = "daedalus_vp9_mc_8hv_avg__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv_avg__c_full,
   },
@@ -6840,9 +7394,12 @@ static const daedalus_condition vp9_mc_8v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } }
 
 static const daedalus_condition vp9_mc_8v_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8v_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8v_classes[] = {
   { "sub8", vp9_mc_8v_sub8, 2 },
   { "rows8", vp9_mc_8v_rows8, 1 },
+  { "sub4", vp9_mc_8v_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -6861,14 +7418,14 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8v__neon_full",
+    .name = "daedalus_vp9_mc_8v__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v__neon_full,
+    .cpu = daedalus_vp9_mc_8v__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6881,18 +7438,6 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8v__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8v__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v__vector_full,
   },
 #endif
   {
@@ -6916,12 +7461,46 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .cpu = daedalus_vp9_mc_8v__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8v__c_full",
+    .name = "daedalus_vp9_mc_8v__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v__c_full,
   },
@@ -6966,9 +7545,12 @@ static const daedalus_condition vp9_mc_8v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15
 
 static const daedalus_condition vp9_mc_8v_avg_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8v_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8v_avg_classes[] = {
   { "sub8", vp9_mc_8v_avg_sub8, 2 },
   { "rows8", vp9_mc_8v_avg_rows8, 1 },
+  { "sub4", vp9_mc_8v_avg_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -6987,14 +7569,14 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8v_avg__neon_full",
+    .name = "daedalus_vp9_mc_8v_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v_avg__neon_full,
+    .cpu = daedalus_vp9_mc_8v_avg__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7007,18 +7589,6 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8v_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8v_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v_avg__vector_full,
   },
 #endif
   {
@@ -7042,12 +7612,46 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8v_avg__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8v_avg__c_full",
+    .name = "daedalus_vp9_mc_8v_avg__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v_avg__c_full,
   },
@@ -7638,7 +8242,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "71d13f138e00a4b0",
+  .generator = "0e7dece1a5858f44",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

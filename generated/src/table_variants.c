@@ -140,30 +140,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_av1_cdef8__qpu_full_p4_word",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 1306,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_av1_cdef8__qpu_full_p4",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 1307,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_av1_cdef8__qpu_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs",
@@ -202,24 +178,12 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_av1_cdef8__glsl_full_p4_word",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 903,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
     .name = "daedalus_av1_cdef8__glsl_inpri_p4_signs",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = true,
-    .rank = 904,
+    .rank = 903,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
@@ -231,7 +195,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 905,
+    .rank = 904,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
@@ -243,21 +207,9 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 906,
+    .rank = 905,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_av1_cdef8__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 907,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -320,18 +272,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .cpu = daedalus_av1_cdef8__neon_sec,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_av1_cdef8__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 105,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_av1_cdef8__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_av1_cdef8__vector_inpri_r2",
@@ -392,18 +332,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .cpu = daedalus_av1_cdef8__vector_sec,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_av1_cdef8__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 405,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_av1_cdef8__vector_full,
-  },
-#endif
   {
     .name = "daedalus_av1_cdef8__c_inpri",
     .target = "c",
@@ -454,16 +382,6 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_sec,
   },
-  {
-    .name = "daedalus_av1_cdef8__c_full",
-    .target = "c",
-    .needs = 0,
-    .class_index = 5,
-    .prod = true,
-    .rank = 505,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_av1_cdef8__c_full,
-  },
 #if DAEDALUS_HAVE_DRM
   {
     .name = "daedalus_av1_cdef8__qpu_inside_p4",
@@ -471,7 +389,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1508,
+    .rank = 1506,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p4,
   },
@@ -483,7 +401,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1509,
+    .rank = 1507,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p4_word,
   },
@@ -495,11 +413,93 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1510,
+    .rank = 1508,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p8_word,
   },
 #endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1309,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 1310,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_av1_cdef8__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 906,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 907,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_av1_cdef8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 105,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_av1_cdef8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 405,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_av1_cdef8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_av1_cdef8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 5,
+    .prod = true,
+    .rank = 505,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_av1_cdef8__c_full,
+  },
 };
 
 static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
@@ -1810,6 +1810,40 @@ static const daedalus_class_desc vp9_avg16_classes[] = {
 };
 
 static const daedalus_variant vp9_avg16_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg16__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg16__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg16__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg16__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg16__c_rows8,
+  },
 #if DAEDALUS_HAVE_DRM
   {
     .name = "daedalus_vp9_avg16__qpu_full_p16_word_unaligned",
@@ -1860,18 +1894,6 @@ static const daedalus_variant vp9_avg16_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg16__neon_rows8",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg16__neon_rows8,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_avg16__neon_full",
     .target = "neon",
     .needs = 0,
@@ -1880,18 +1902,6 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_avg16__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_avg16__vector_rows8",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg16__vector_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -1906,16 +1916,6 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .cpu = daedalus_vp9_avg16__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_avg16__c_rows8",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_avg16__c_rows8,
-  },
   {
     .name = "daedalus_vp9_avg16__c_full",
     .target = "c",
@@ -1951,8 +1951,8 @@ static const daedalus_buffer_desc vp9_avg4_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 1,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -1964,29 +1964,100 @@ static const daedalus_buffer_desc vp9_avg4_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 1,
-    .reads = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
 
 static const daedalus_param_desc vp9_avg4_params[] = {
-  { "rows", DAEDALUS_TYPE_U8, 8, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_avg4_rows8[] = { { 0, 8, 8 } };
 
 static const daedalus_condition vp9_avg4_rows4[] = { { 0, 4, 4 } };
 
 static const daedalus_class_desc vp9_avg4_classes[] = {
+  { "rows8", vp9_avg4_rows8, 1 },
   { "rows4", vp9_avg4_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_avg4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg4__neon_rows8_r2",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__neon_rows8_r2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg4__neon_rows4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__neon_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg4__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg4__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg4__vector_rows4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg4__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg4__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_avg4__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg4__c_rows4,
+  },
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_avg4__glsl_full_p4_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -1998,7 +2069,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .name = "daedalus_vp9_avg4__glsl_full_p4",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -2007,38 +2078,14 @@ static const daedalus_variant vp9_avg4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg4__neon_rows4",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg4__neon_rows4,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_avg4__neon_full",
     .target = "neon",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_avg4__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_avg4__vector_rows4",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg4__vector_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2046,30 +2093,20 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .name = "daedalus_vp9_avg4__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_avg4__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_avg4__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_avg4__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_avg4__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg4__c_full,
   },
@@ -2078,7 +2115,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .name = "daedalus_vp9_avg4__glsl_full_p2_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
@@ -2122,60 +2159,15 @@ static const daedalus_param_desc vp9_avg8_params[] = {
 
 static const daedalus_condition vp9_avg8_rows8[] = { { 0, 8, 8 } };
 
+static const daedalus_condition vp9_avg8_rows4[] = { { 0, 4, 4 } };
+
 static const daedalus_class_desc vp9_avg8_classes[] = {
   { "rows8", vp9_avg8_rows8, 1 },
+  { "rows4", vp9_avg8_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_avg8_variants[] = {
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_avg8__qpu_full_p8_word_unaligned",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_avg8__qpu_full_p8",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_avg8__qpu_full_p8,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_avg8__glsl_full_p4_word_unaligned",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_avg8__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_avg8__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_avg8__neon_rows8",
@@ -2190,14 +2182,14 @@ static const daedalus_variant vp9_avg8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg8__neon_full",
+    .name = "daedalus_vp9_avg8__neon_rows4",
     .target = "neon",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg8__neon_full,
+    .cpu = daedalus_vp9_avg8__neon_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2214,14 +2206,14 @@ static const daedalus_variant vp9_avg8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_avg8__vector_full",
+    .name = "daedalus_vp9_avg8__vector_rows4",
     .target = "vector",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_avg8__vector_full,
+    .cpu = daedalus_vp9_avg8__vector_rows4,
   },
 #endif
   {
@@ -2235,12 +2227,94 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .cpu = daedalus_vp9_avg8__c_rows8,
   },
   {
-    .name = "daedalus_vp9_avg8__c_full",
+    .name = "daedalus_vp9_avg8__c_rows4",
     .target = "c",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg8__c_rows4,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg8__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_avg8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_avg8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg8__c_full,
   },
@@ -2249,7 +2323,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .name = "daedalus_vp9_avg8__glsl_full_p2_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
@@ -2299,6 +2373,40 @@ static const daedalus_class_desc vp9_copy16_classes[] = {
 };
 
 static const daedalus_variant vp9_copy16_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy16__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy16__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy16__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy16__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy16__c_rows8,
+  },
 #if DAEDALUS_HAVE_DRM
   {
     .name = "daedalus_vp9_copy16__qpu_full_p16_word_unaligned",
@@ -2349,18 +2457,6 @@ static const daedalus_variant vp9_copy16_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy16__neon_rows8",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy16__neon_rows8,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_copy16__neon_full",
     .target = "neon",
     .needs = 0,
@@ -2369,18 +2465,6 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_copy16__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_copy16__vector_rows8",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy16__vector_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2395,16 +2479,6 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .cpu = daedalus_vp9_copy16__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_copy16__c_rows8",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_copy16__c_rows8,
-  },
   {
     .name = "daedalus_vp9_copy16__c_full",
     .target = "c",
@@ -2441,7 +2515,7 @@ static const daedalus_buffer_desc vp9_copy4_buffers[] = {
     .hi = 255,
     .rows_param = 1,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -2453,29 +2527,100 @@ static const daedalus_buffer_desc vp9_copy4_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 1,
-    .reads = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
 
 static const daedalus_param_desc vp9_copy4_params[] = {
-  { "rows", DAEDALUS_TYPE_U8, 8, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_copy4_rows8[] = { { 0, 8, 8 } };
 
 static const daedalus_condition vp9_copy4_rows4[] = { { 0, 4, 4 } };
 
 static const daedalus_class_desc vp9_copy4_classes[] = {
+  { "rows8", vp9_copy4_rows8, 1 },
   { "rows4", vp9_copy4_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_copy4_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy4__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy4__neon_rows4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__neon_rows4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy4__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__vector_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy4__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy4__vector_rows4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy4__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy4__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_copy4__c_rows4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy4__c_rows4,
+  },
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_copy4__glsl_full_p4_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 900,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -2487,7 +2632,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .name = "daedalus_vp9_copy4__glsl_full_p4",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
     .rank = 901,
     .reason = "best GLSL variant of the class, as options.toml orders them",
@@ -2496,38 +2641,14 @@ static const daedalus_variant vp9_copy4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy4__neon_rows4",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy4__neon_rows4,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_copy4__neon_full",
     .target = "neon",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_copy4__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_copy4__vector_rows4",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy4__vector_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2535,30 +2656,20 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .name = "daedalus_vp9_copy4__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_copy4__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_copy4__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_copy4__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_copy4__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = true,
-    .rank = 501,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy4__c_full,
   },
@@ -2567,7 +2678,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .name = "daedalus_vp9_copy4__glsl_full_p2_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
@@ -2611,36 +2722,15 @@ static const daedalus_param_desc vp9_copy8_params[] = {
 
 static const daedalus_condition vp9_copy8_rows8[] = { { 0, 8, 8 } };
 
+static const daedalus_condition vp9_copy8_rows4[] = { { 0, 4, 4 } };
+
 static const daedalus_class_desc vp9_copy8_classes[] = {
   { "rows8", vp9_copy8_rows8, 1 },
+  { "rows4", vp9_copy8_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_copy8_variants[] = {
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_copy8__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_copy8__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_copy8__neon_rows8",
@@ -2655,14 +2745,14 @@ static const daedalus_variant vp9_copy8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy8__neon_full",
+    .name = "daedalus_vp9_copy8__neon_rows4",
     .target = "neon",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy8__neon_full,
+    .cpu = daedalus_vp9_copy8__neon_rows4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2677,18 +2767,6 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .cpu = daedalus_vp9_copy8__vector_rows8,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_copy8__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_copy8__vector_full,
-  },
-#endif
   {
     .name = "daedalus_vp9_copy8__c_rows8",
     .target = "c",
@@ -2700,12 +2778,70 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .cpu = daedalus_vp9_copy8__c_rows8,
   },
   {
-    .name = "daedalus_vp9_copy8__c_full",
+    .name = "daedalus_vp9_copy8__c_rows4",
     .target = "c",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy8__c_rows4,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy8__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_copy8__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy8__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy8__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_copy8__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy8__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy8__c_full,
   },
@@ -2714,7 +2850,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .name = "daedalus_vp9_copy8__glsl_full_p2_word_unaligned",
     .target = "glsl",
     .needs = 0,
-    .class_index = 1,
+    .class_index = 2,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
@@ -3222,6 +3358,52 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .qpu = &daedalus_vp9_idct4__qpu_dc_p4_word,
   },
 #endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_dc_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct4__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct4__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct4__vector_dc,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct4__c_dc",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct4__c_dc,
+  },
 #if DAEDALUS_HAVE_DRM
   {
     .name = "daedalus_vp9_idct4__qpu_full_p4_word_keep",
@@ -3244,18 +3426,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .rank = 1302,
     .reason = "best QPU variant of the class, as options.toml orders them",
     .qpu = &daedalus_vp9_idct4__qpu_full_p2,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_idct4__glsl_dc_p4_word",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3284,18 +3454,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4__neon_dc",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct4__neon_dc,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_idct4__neon_full",
     .target = "neon",
     .needs = 0,
@@ -3304,18 +3462,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct4__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_idct4__vector_dc",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct4__vector_dc,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -3330,16 +3476,6 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .cpu = daedalus_vp9_idct4__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_idct4__c_dc",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_idct4__c_dc,
-  },
   {
     .name = "daedalus_vp9_idct4__c_full",
     .target = "c",
@@ -3574,54 +3710,6 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full_shuffle",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1306,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_idct8__qpu_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_idct8__glsl_dc_p4_word",
@@ -3644,6 +3732,146 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .rank = 901,
     .reason = "best GLSL variant of the class, as options.toml orders them",
     .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8__neon_eob12",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__neon_eob12,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__vector_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct8__vector_eob12",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_idct8__vector_eob12,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct8__c_dc",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct8__c_dc,
+  },
+  {
+    .name = "daedalus_vp9_idct8__c_eob12",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct8__c_eob12,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1503,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct8__neon_eob12_assumesum16",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 302,
+    .reason = "not a prod variant: chosen for lack of another",
+    .cpu = daedalus_vp9_idct8__neon_eob12_assumesum16,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1305,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1306,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1307,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8__qpu_full,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3684,62 +3912,14 @@ static const daedalus_variant vp9_idct8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct8__neon_dc",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__neon_dc,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_idct8__neon_eob12",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__neon_eob12,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
     .name = "daedalus_vp9_idct8__neon_full",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 102,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_idct8__neon_full,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_idct8__vector_dc",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__vector_dc,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_idct8__vector_eob12",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_idct8__vector_eob12,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -3754,26 +3934,6 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .cpu = daedalus_vp9_idct8__vector_full,
   },
 #endif
-  {
-    .name = "daedalus_vp9_idct8__c_dc",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_idct8__c_dc,
-  },
-  {
-    .name = "daedalus_vp9_idct8__c_eob12",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_idct8__c_eob12,
-  },
   {
     .name = "daedalus_vp9_idct8__c_full",
     .target = "c",
@@ -3791,7 +3951,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1507,
+    .rank = 1508,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_vp9_idct8__qpu_full_p2_word,
   },
@@ -3803,21 +3963,9 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 1508,
-    .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 1,
-    .prod = false,
     .rank = 1509,
     .reason = "not a prod variant: chosen for lack of another",
-    .qpu = &daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle,
+    .qpu = &daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -3827,21 +3975,9 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = false,
-    .rank = 303,
-    .reason = "not a prod variant: chosen for lack of another",
-    .cpu = daedalus_vp9_idct8__neon_full_assumesum16,
-  },
-#endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_idct8__neon_eob12_assumesum16",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 1,
-    .prod = false,
     .rank = 304,
     .reason = "not a prod variant: chosen for lack of another",
-    .cpu = daedalus_vp9_idct8__neon_eob12_assumesum16,
+    .cpu = daedalus_vp9_idct8__neon_full_assumesum16,
   },
 #endif
 };
@@ -5032,18 +5168,6 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .cpu = daedalus_vp9_mc_16h__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16h__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16h__vector_sub8",
@@ -5054,18 +5178,6 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16h__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16h__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h__vector_full,
   },
 #endif
   {
@@ -5088,6 +5200,30 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16h__c_full",
     .target = "c",
@@ -5170,18 +5306,6 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .cpu = daedalus_vp9_mc_16h_avg__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16h_avg__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h_avg__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16h_avg__vector_sub8",
@@ -5192,18 +5316,6 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16h_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16h_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16h_avg__vector_full,
   },
 #endif
   {
@@ -5226,6 +5338,30 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16h_avg__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16h_avg__c_full",
     .target = "c",
@@ -5309,18 +5445,6 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .cpu = daedalus_vp9_mc_16hv__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16hv__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16hv__vector_sub8",
@@ -5331,18 +5455,6 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16hv__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16hv__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv__vector_full,
   },
 #endif
   {
@@ -5365,6 +5477,30 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16hv__c_full",
     .target = "c",
@@ -5449,18 +5585,6 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16hv_avg__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16hv_avg__vector_sub8",
@@ -5471,18 +5595,6 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16hv_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16hv_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
   },
 #endif
   {
@@ -5505,6 +5617,30 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16hv_avg__c_full",
     .target = "c",
@@ -5575,18 +5711,6 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .cpu = daedalus_vp9_mc_16v__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16v__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16v__vector_sub8",
@@ -5597,18 +5721,6 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16v__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16v__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v__vector_full,
   },
 #endif
   {
@@ -5631,6 +5743,30 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16v__c_full",
     .target = "c",
@@ -5701,18 +5837,6 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .cpu = daedalus_vp9_mc_16v_avg__neon_sub8,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
-  {
-    .name = "daedalus_vp9_mc_16v_avg__neon_full",
-    .target = "neon",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v_avg__neon_full,
-  },
-#endif
 #if DAEDALUS_HAVE_VECTORS
   {
     .name = "daedalus_vp9_mc_16v_avg__vector_sub8",
@@ -5723,18 +5847,6 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_16v_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_16v_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_16v_avg__vector_full,
   },
 #endif
   {
@@ -5757,6 +5869,30 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_16v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_16v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_16v_avg__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_16v_avg__c_full",
     .target = "c",
@@ -5781,7 +5917,7 @@ static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
     .hi = 255,
     .rows_param = 3,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5793,7 +5929,7 @@ static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, -3, 8},
+    .reads = {0, 8, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5801,28 +5937,55 @@ static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
 static const daedalus_param_desc vp9_mc_4h_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4h_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4h_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4h_classes[] = {
+  { "sub8", vp9_mc_4h_sub8, 2 },
+  { "rows8", vp9_mc_4h_rows8, 1 },
   { "sub4", vp9_mc_4h_sub4, 2 },
-  { "rows4", vp9_mc_4h_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4h_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4h__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_sub4_dot,
   },
@@ -5832,23 +5995,23 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .name = "daedalus_vp9_mc_4h__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4h__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4h__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5856,11 +6019,53 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .name = "daedalus_vp9_mc_4h__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5868,40 +6073,20 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .name = "daedalus_vp9_mc_4h__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4h__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4h__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4h__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h__c_full,
   },
@@ -5918,8 +6103,8 @@ static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -5931,7 +6116,7 @@ static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, -3, 8},
+    .reads = {0, 8, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -5939,28 +6124,55 @@ static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
 static const daedalus_param_desc vp9_mc_4h_avg_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4h_avg_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4h_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4h_avg_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
+  { "sub8", vp9_mc_4h_avg_sub8, 2 },
+  { "rows8", vp9_mc_4h_avg_rows8, 1 },
   { "sub4", vp9_mc_4h_avg_sub4, 2 },
-  { "rows4", vp9_mc_4h_avg_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h_avg__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4_dot,
   },
@@ -5970,23 +6182,23 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .name = "daedalus_vp9_mc_4h_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h_avg__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4h_avg__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4h_avg__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -5994,11 +6206,53 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .name = "daedalus_vp9_mc_4h_avg__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4h_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4h_avg__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6006,40 +6260,20 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .name = "daedalus_vp9_mc_4h_avg__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4h_avg__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4h_avg__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4h_avg__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4h_avg__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4h_avg__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h_avg__c_full,
   },
@@ -6057,7 +6291,7 @@ static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
     .hi = 255,
     .rows_param = 4,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -6069,7 +6303,7 @@ static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 4,
-    .reads = {-3, 8, -3, 8},
+    .reads = {-3, 12, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -6078,28 +6312,55 @@ static const daedalus_param_desc vp9_mc_4hv_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
   { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_rows8[] = { { 3, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4hv_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4hv_rows4[] = { { 3, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4hv_classes[] = {
+  { "sub8", vp9_mc_4hv_sub8, 3 },
+  { "rows8", vp9_mc_4hv_rows8, 1 },
   { "sub4", vp9_mc_4hv_sub4, 3 },
-  { "rows4", vp9_mc_4hv_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4hv_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4hv__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4_dot,
   },
@@ -6109,23 +6370,23 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .name = "daedalus_vp9_mc_4hv__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4hv__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4hv__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6133,11 +6394,53 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .name = "daedalus_vp9_mc_4hv__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6145,40 +6448,20 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .name = "daedalus_vp9_mc_4hv__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4hv__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4hv__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4hv__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv__c_full,
   },
@@ -6195,8 +6478,8 @@ static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 4,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -6208,7 +6491,7 @@ static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 4,
-    .reads = {-3, 8, -3, 8},
+    .reads = {-3, 12, -3, 8},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -6217,28 +6500,55 @@ static const daedalus_param_desc vp9_mc_4hv_avg_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
   { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 11, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4hv_avg_rows8[] = { { 3, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4hv_avg_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4hv_avg_rows4[] = { { 3, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
+  { "sub8", vp9_mc_4hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_4hv_avg_rows8, 1 },
   { "sub4", vp9_mc_4hv_avg_sub4, 3 },
-  { "rows4", vp9_mc_4hv_avg_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4_dot",
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8_dot",
     .target = "neon",
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = true,
     .rank = 100,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub4_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4_dot,
   },
@@ -6248,23 +6558,23 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .name = "daedalus_vp9_mc_4hv_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 101,
+    .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
   },
 #endif
-#if DAEDALUS_HAVE_NEON
+#if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv_avg__neon_full",
-    .target = "neon",
+    .name = "daedalus_vp9_mc_4hv_avg__vector_sub8",
+    .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 0,
     .prod = true,
-    .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6272,11 +6582,53 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .name = "daedalus_vp9_mc_4hv_avg__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6284,40 +6636,20 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .name = "daedalus_vp9_mc_4hv_avg__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4hv_avg__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4hv_avg__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4hv_avg__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4hv_avg__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv_avg__c_full,
   },
@@ -6335,7 +6667,7 @@ static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
     .hi = 255,
     .rows_param = 3,
     .reads = {0, 0, 0, 0},
-    .writes = {0, 4, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -6347,7 +6679,7 @@ static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {-3, 8, 0, 4},
+    .reads = {-3, 12, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -6355,42 +6687,57 @@ static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
 static const daedalus_param_desc vp9_mc_4v_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4v_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4v_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4v_classes[] = {
+  { "sub8", vp9_mc_4v_sub8, 2 },
+  { "rows8", vp9_mc_4v_rows8, 1 },
   { "sub4", vp9_mc_4v_sub4, 2 },
-  { "rows4", vp9_mc_4v_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v__neon_sub4",
+    .name = "daedalus_vp9_mc_4v__neon_sub8",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v__neon_sub4,
+    .cpu = daedalus_vp9_mc_4v__neon_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v__neon_full",
+    .name = "daedalus_vp9_mc_4v__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v__neon_full,
+    .cpu = daedalus_vp9_mc_4v__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6398,11 +6745,53 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .name = "daedalus_vp9_mc_4v__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6410,40 +6799,20 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .name = "daedalus_vp9_mc_4v__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4v__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4v__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4v__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v__c_full,
   },
@@ -6460,8 +6829,8 @@ static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {0, 4, 0, 4},
-    .writes = {0, 4, 0, 4},
+    .reads = {0, 8, 0, 4},
+    .writes = {0, 8, 0, 4},
   },
   {
     .name = "src",
@@ -6473,7 +6842,7 @@ static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
     .lo = 0,
     .hi = 255,
     .rows_param = 3,
-    .reads = {-3, 8, 0, 4},
+    .reads = {-3, 12, 0, 4},
     .writes = {0, 0, 0, 0},
   },
 };
@@ -6481,42 +6850,57 @@ static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
 static const daedalus_param_desc vp9_mc_4v_avg_params[] = {
   { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
   { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
-  { "rows", DAEDALUS_TYPE_U8, 10, 1, 4, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
 };
+
+static const daedalus_condition vp9_mc_4v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_4v_avg_rows8[] = { { 2, 8, 8 } };
 
 static const daedalus_condition vp9_mc_4v_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
 
-static const daedalus_condition vp9_mc_4v_avg_rows4[] = { { 2, 4, 4 } };
-
 static const daedalus_class_desc vp9_mc_4v_avg_classes[] = {
+  { "sub8", vp9_mc_4v_avg_sub8, 2 },
+  { "rows8", vp9_mc_4v_avg_rows8, 1 },
   { "sub4", vp9_mc_4v_avg_sub4, 2 },
-  { "rows4", vp9_mc_4v_avg_rows4, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_mc_4v_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v_avg__neon_sub4",
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub8",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v_avg__neon_full",
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_4v_avg__neon_full,
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_4v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__vector_sub8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6524,11 +6908,53 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .name = "daedalus_vp9_mc_4v_avg__vector_sub4",
     .target = "vector",
     .needs = 0,
-    .class_index = 0,
+    .class_index = 2,
     .prod = true,
-    .rank = 400,
+    .rank = 401,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v_avg__vector_sub4,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_rows8,
+  },
+  {
+    .name = "daedalus_vp9_mc_4v_avg__c_sub4",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_4v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_4v_avg__neon_full,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6536,40 +6962,20 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .name = "daedalus_vp9_mc_4v_avg__vector_full",
     .target = "vector",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_4v_avg__vector_full,
   },
 #endif
   {
-    .name = "daedalus_vp9_mc_4v_avg__c_sub4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 500,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
-  },
-  {
-    .name = "daedalus_vp9_mc_4v_avg__c_rows4",
-    .target = "c",
-    .needs = 0,
-    .class_index = 1,
-    .prod = true,
-    .rank = 501,
-    .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_4v_avg__c_rows4,
-  },
-  {
     .name = "daedalus_vp9_mc_4v_avg__c_full",
     .target = "c",
     .needs = 0,
-    .class_index = 2,
+    .class_index = 3,
     .prod = true,
-    .rank = 502,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v_avg__c_full,
   },
@@ -6614,9 +7020,12 @@ static const daedalus_condition vp9_mc_8h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } }
 
 static const daedalus_condition vp9_mc_8h_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8h_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8h_classes[] = {
   { "sub8", vp9_mc_8h_sub8, 2 },
   { "rows8", vp9_mc_8h_rows8, 1 },
+  { "sub4", vp9_mc_8h_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -6657,66 +7066,6 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h__neon_sub8_dot",
@@ -6743,26 +7092,38 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .name = "daedalus_vp9_mc_8h__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
-    .class_index = 1,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h__neon_rows8,
+    .cpu = daedalus_vp9_mc_8h__neon_sub4_dot,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h__neon_full",
+    .name = "daedalus_vp9_mc_8h__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h__neon_full,
+    .cpu = daedalus_vp9_mc_8h__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6789,18 +7150,6 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .cpu = daedalus_vp9_mc_8h__vector_rows8,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8h__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h__vector_full,
-  },
-#endif
   {
     .name = "daedalus_vp9_mc_8h__c_sub8",
     .target = "c",
@@ -6822,14 +7171,14 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .cpu = daedalus_vp9_mc_8h__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8h__c_full",
+    .name = "daedalus_vp9_mc_8h__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
     .reason = "portable C, the fallback everywhere",
-    .cpu = daedalus_vp9_mc_8h__c_full,
+    .cpu = daedalus_vp9_mc_8h__c_sub4,
   },
 #if DAEDALUS_HAVE_DRM
   {
@@ -6838,7 +7187,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = 0,
     .class_index = 0,
     .prod = false,
-    .rank = 1505,
+    .rank = 1503,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word_unaligned_dot,
   },
@@ -6850,11 +7199,105 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 0,
     .prod = false,
-    .rank = 304,
+    .rank = 305,
     .reason = "not a prod variant: chosen for lack of another",
     .cpu = daedalus_vp9_mc_8h__neon_sub8_r2_dot,
   },
 #endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1305,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 106,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h__c_full,
+  },
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_avg_buffers[] = {
@@ -6896,9 +7339,12 @@ static const daedalus_condition vp9_mc_8h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15
 
 static const daedalus_condition vp9_mc_8h_avg_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8h_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8h_avg_classes[] = {
   { "sub8", vp9_mc_8h_avg_sub8, 2 },
   { "rows8", vp9_mc_8h_avg_rows8, 1 },
+  { "sub4", vp9_mc_8h_avg_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -6939,66 +7385,6 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
-    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
-  },
-#endif
-#if DAEDALUS_HAVE_VULKAN
-  {
-    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4",
-    .target = "glsl",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
-    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
-  },
-#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8h_avg__neon_sub8_dot",
@@ -7025,26 +7411,38 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
-    .class_index = 1,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub4_dot,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .name = "daedalus_vp9_mc_8h_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 103,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h_avg__neon_full,
+    .cpu = daedalus_vp9_mc_8h_avg__neon_sub4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7071,18 +7469,6 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8h_avg__vector_rows8,
   },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8h_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8h_avg__vector_full,
-  },
-#endif
   {
     .name = "daedalus_vp9_mc_8h_avg__c_sub8",
     .target = "c",
@@ -7104,12 +7490,106 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8h_avg__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .name = "daedalus_vp9_mc_8h_avg__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8h_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8h_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1304,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 902,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 105,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 402,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8h_avg__c_full,
   },
@@ -7155,9 +7635,12 @@ static const daedalus_condition vp9_mc_8hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 },
 
 static const daedalus_condition vp9_mc_8hv_rows8[] = { { 3, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8hv_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8hv_classes[] = {
   { "sub8", vp9_mc_8hv_sub8, 3 },
   { "rows8", vp9_mc_8hv_rows8, 1 },
+  { "sub4", vp9_mc_8hv_sub4, 3 },
   { "full", NULL, 0 },
 };
 
@@ -7188,14 +7671,26 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8hv__neon_full",
+    .name = "daedalus_vp9_mc_8hv__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv__neon_full,
+    .cpu = daedalus_vp9_mc_8hv__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7208,18 +7703,6 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8hv__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8hv__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv__vector_full,
   },
 #endif
   {
@@ -7243,12 +7726,46 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .cpu = daedalus_vp9_mc_8hv__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8hv__c_full",
+    .name = "daedalus_vp9_mc_8hv__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv__c_full,
   },
@@ -7294,9 +7811,12 @@ static const daedalus_condition vp9_mc_8hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 1
 
 static const daedalus_condition vp9_mc_8hv_avg_rows8[] = { { 3, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8hv_avg_sub4[] = { { 3, 4, 4 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
   { "sub8", vp9_mc_8hv_avg_sub8, 3 },
   { "rows8", vp9_mc_8hv_avg_rows8, 1 },
+  { "sub4", vp9_mc_8hv_avg_sub4, 3 },
   { "full", NULL, 0 },
 };
 
@@ -7327,14 +7847,26 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8hv_avg__neon_full",
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub4_dot",
     .target = "neon",
-    .needs = 0,
+    .needs = DAEDALUS_NEEDS_DOTPROD,
     .class_index = 2,
     .prod = true,
     .rank = 102,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_sub4",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 103,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7347,18 +7879,6 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8hv_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
   },
 #endif
   {
@@ -7382,12 +7902,46 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8hv_avg__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8hv_avg__c_full",
+    .name = "daedalus_vp9_mc_8hv_avg__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8hv_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 104,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv_avg__c_full,
   },
@@ -7432,9 +7986,12 @@ static const daedalus_condition vp9_mc_8v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } }
 
 static const daedalus_condition vp9_mc_8v_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8v_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8v_classes[] = {
   { "sub8", vp9_mc_8v_sub8, 2 },
   { "rows8", vp9_mc_8v_rows8, 1 },
+  { "sub4", vp9_mc_8v_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -7453,14 +8010,14 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8v__neon_full",
+    .name = "daedalus_vp9_mc_8v__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v__neon_full,
+    .cpu = daedalus_vp9_mc_8v__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7473,18 +8030,6 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8v__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8v__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v__vector_full,
   },
 #endif
   {
@@ -7508,12 +8053,46 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .cpu = daedalus_vp9_mc_8v__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8v__c_full",
+    .name = "daedalus_vp9_mc_8v__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v__c_full,
   },
@@ -7558,9 +8137,12 @@ static const daedalus_condition vp9_mc_8v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15
 
 static const daedalus_condition vp9_mc_8v_avg_rows8[] = { { 2, 8, 8 } };
 
+static const daedalus_condition vp9_mc_8v_avg_sub4[] = { { 2, 4, 4 }, { 1, 1, 15 } };
+
 static const daedalus_class_desc vp9_mc_8v_avg_classes[] = {
   { "sub8", vp9_mc_8v_avg_sub8, 2 },
   { "rows8", vp9_mc_8v_avg_rows8, 1 },
+  { "sub4", vp9_mc_8v_avg_sub4, 2 },
   { "full", NULL, 0 },
 };
 
@@ -7579,14 +8161,14 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_8v_avg__neon_full",
+    .name = "daedalus_vp9_mc_8v_avg__neon_sub4",
     .target = "neon",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 101,
     .reason = "best NEON variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v_avg__neon_full,
+    .cpu = daedalus_vp9_mc_8v_avg__neon_sub4,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7599,18 +8181,6 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .rank = 400,
     .reason = "best vector variant of the class, as options.toml orders them",
     .cpu = daedalus_vp9_mc_8v_avg__vector_sub8,
-  },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  {
-    .name = "daedalus_vp9_mc_8v_avg__vector_full",
-    .target = "vector",
-    .needs = 0,
-    .class_index = 2,
-    .prod = true,
-    .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
-    .cpu = daedalus_vp9_mc_8v_avg__vector_full,
   },
 #endif
   {
@@ -7634,12 +8204,46 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8v_avg__c_rows8,
   },
   {
-    .name = "daedalus_vp9_mc_8v_avg__c_full",
+    .name = "daedalus_vp9_mc_8v_avg__c_sub4",
     .target = "c",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_8v_avg__c_sub4,
+  },
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_8v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 102,
+    .reason = "best NEON variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 401,
+    .reason = "best vector variant of the class, as options.toml orders them",
+    .cpu = daedalus_vp9_mc_8v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_8v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v_avg__c_full,
   },
@@ -8280,15 +8884,6 @@ static void call_daedalus_items_av1_cdef8__neon_sec(const daedalus_buffer *buffe
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_av1_cdef8__neon_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_av1_cdef8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
-#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_av1_cdef8__vector_inpri_r2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -8334,15 +8929,6 @@ static void call_daedalus_items_av1_cdef8__vector_sec(const daedalus_buffer *buf
 }
 
 #endif
-#if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_av1_cdef8__vector_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_av1_cdef8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_av1_cdef8_meta *)meta, meta_step);
-}
-
-#endif
 static void call_daedalus_items_av1_cdef8__c_inpri(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_av1_cdef8__c_inpri((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -8378,6 +8964,24 @@ static void call_daedalus_items_av1_cdef8__c_sec(const daedalus_buffer *buffers,
       (const daedalus_av1_cdef8_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_av1_cdef8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_av1_cdef8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_av1_cdef8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_av1_cdef8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_av1_cdef8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_av1_cdef8_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_av1_cdef8__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_av1_cdef8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -8779,11 +9383,13 @@ static void call_daedalus_items_vp9_avg16__neon_rows8(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_avg16__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_avg16__neon_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
 #endif
@@ -8791,6 +9397,42 @@ static void call_daedalus_items_vp9_avg16__neon_full(const daedalus_buffer *buff
 static void call_daedalus_items_vp9_avg16__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_avg16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_avg16__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg16__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg16_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_avg16__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg16__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg16_meta *)meta, meta_step);
 }
@@ -8805,13 +9447,6 @@ static void call_daedalus_items_vp9_avg16__vector_full(const daedalus_buffer *bu
 }
 
 #endif
-static void call_daedalus_items_vp9_avg16__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg16_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_avg16__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_avg16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -8827,6 +9462,26 @@ static void call_daedalus_items_vp9_avg4(const daedalus_buffer *buffers, const p
 }
 
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg4__neon_rows8_r2(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_avg4__neon_rows8_r2(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_avg4__neon_rows4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_avg4__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -8835,12 +9490,23 @@ static void call_daedalus_items_vp9_avg4__neon_rows4(const daedalus_buffer *buff
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_avg4__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg4__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_avg4__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
 #endif
@@ -8848,6 +9514,38 @@ static void call_daedalus_items_vp9_avg4__neon_full(const daedalus_buffer *buffe
 static void call_daedalus_items_vp9_avg4__vector_rows4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_avg4__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg4__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_avg4__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+static void call_daedalus_items_vp9_avg4__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg4_meta *)meta, meta_step);
 }
@@ -8862,13 +9560,6 @@ static void call_daedalus_items_vp9_avg4__vector_full(const daedalus_buffer *buf
 }
 
 #endif
-static void call_daedalus_items_vp9_avg4__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_avg4_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_avg4__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_avg4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -8893,9 +9584,20 @@ static void call_daedalus_items_vp9_avg8__neon_rows8(const daedalus_buffer *buff
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_avg8__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_avg8__neon_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg8__neon_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg8_meta *)meta, meta_step);
 }
@@ -8911,9 +9613,20 @@ static void call_daedalus_items_vp9_avg8__vector_rows8(const daedalus_buffer *bu
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_avg8__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_avg8__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg8__vector_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg8_meta *)meta, meta_step);
 }
@@ -8926,6 +9639,40 @@ static void call_daedalus_items_vp9_avg8__c_rows8(const daedalus_buffer *buffers
       (const daedalus_vp9_avg8_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_avg8__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+static void call_daedalus_items_vp9_avg8__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg8_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_avg8__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_avg8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -8950,11 +9697,13 @@ static void call_daedalus_items_vp9_copy16__neon_rows8(const daedalus_buffer *bu
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_copy16__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_copy16__neon_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy16__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
 #endif
@@ -8962,6 +9711,42 @@ static void call_daedalus_items_vp9_copy16__neon_full(const daedalus_buffer *buf
 static void call_daedalus_items_vp9_copy16__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_copy16__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy16__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy16__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy16_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_copy16__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy16__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy16__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_copy16_meta *)meta, meta_step);
 }
@@ -8976,13 +9761,6 @@ static void call_daedalus_items_vp9_copy16__vector_full(const daedalus_buffer *b
 }
 
 #endif
-static void call_daedalus_items_vp9_copy16__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy16__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy16_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_copy16__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy16__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -8998,6 +9776,26 @@ static void call_daedalus_items_vp9_copy4(const daedalus_buffer *buffers, const 
 }
 
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy4__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_copy4__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy4__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_copy4__neon_rows4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy4__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -9006,12 +9804,23 @@ static void call_daedalus_items_vp9_copy4__neon_rows4(const daedalus_buffer *buf
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_copy4__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy4__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_copy4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_copy4__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
 #endif
@@ -9019,6 +9828,38 @@ static void call_daedalus_items_vp9_copy4__neon_full(const daedalus_buffer *buff
 static void call_daedalus_items_vp9_copy4__vector_rows4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy4__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy4__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_copy4__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy4__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+static void call_daedalus_items_vp9_copy4__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_copy4_meta *)meta, meta_step);
 }
@@ -9033,13 +9874,6 @@ static void call_daedalus_items_vp9_copy4__vector_full(const daedalus_buffer *bu
 }
 
 #endif
-static void call_daedalus_items_vp9_copy4__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy4__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy4_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_copy4__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -9064,9 +9898,20 @@ static void call_daedalus_items_vp9_copy8__neon_rows8(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_copy8__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_copy8__neon_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy8__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy8__neon_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__neon_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_copy8_meta *)meta, meta_step);
 }
@@ -9082,11 +9927,13 @@ static void call_daedalus_items_vp9_copy8__vector_rows8(const daedalus_buffer *b
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_copy8__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_copy8__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy8__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
 #endif
@@ -9097,6 +9944,40 @@ static void call_daedalus_items_vp9_copy8__c_rows8(const daedalus_buffer *buffer
       (const daedalus_vp9_copy8_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_copy8__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+static void call_daedalus_items_vp9_copy8__c_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_copy8__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -9433,23 +10314,6 @@ static void call_daedalus_clearing_items_vp9_idct4__neon_dc(const daedalus_buffe
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
-      meta_step);
-}
-
-#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_idct4__vector_dc(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -9462,6 +10326,35 @@ static void call_daedalus_items_vp9_idct4__vector_dc(const daedalus_buffer *buff
 static void call_daedalus_clearing_items_vp9_idct4__vector_dc(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_clearing_items_vp9_idct4__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
+      meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_idct4__c_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_clearing_items_vp9_idct4__c_dc(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
       meta_step);
 }
@@ -9484,18 +10377,6 @@ static void call_daedalus_clearing_items_vp9_idct4__vector_full(const daedalus_b
 }
 
 #endif
-static void call_daedalus_items_vp9_idct4__c_dc(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
-static void call_daedalus_clearing_items_vp9_idct4__c_dc(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct4__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_idct4__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_idct4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -9625,23 +10506,6 @@ static void call_daedalus_clearing_items_vp9_idct8__neon_eob12(const daedalus_bu
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct8__neon_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct8__neon_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
 #if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_idct8__vector_dc(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -9676,23 +10540,6 @@ static void call_daedalus_clearing_items_vp9_idct8__vector_eob12(const daedalus_
 }
 
 #endif
-#if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_idct8__vector_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_clearing_items_vp9_idct8__vector_full(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
 static void call_daedalus_items_vp9_idct8__c_dc(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_idct8__c_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -9718,6 +10565,57 @@ static void call_daedalus_clearing_items_vp9_idct8__c_eob12(const daedalus_buffe
       meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct8__neon_eob12_assumesum16(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
+      meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data,
+      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items,
+      (const daedalus_vp9_idct8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_idct8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_clearing_items_vp9_idct8__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct8__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
+      meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_idct8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_clearing_items_vp9_idct8__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_clearing_items_vp9_idct8__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
+      meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_idct8__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_idct8__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -9743,23 +10641,6 @@ static void call_daedalus_items_vp9_idct8__neon_full_assumesum16(const daedalus_
 #if DAEDALUS_HAVE_NEON
 static void call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_clearing_items_vp9_idct8__neon_full_assumesum16((uint8_t *)buffers[0].data,
-      buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items,
-      (const daedalus_vp9_idct8_meta *)meta, meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct8__neon_eob12_assumesum16(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct8_meta *)meta,
-      meta_step);
-}
-
-#endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16((uint8_t *)buffers[0].data,
       buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items,
       (const daedalus_vp9_idct8_meta *)meta, meta_step);
 }
@@ -10174,6 +11055,18 @@ static void call_daedalus_items_vp9_mc_16h__neon_sub8_dot(const daedalus_buffer 
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_16h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_16h__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10183,11 +11076,14 @@ static void call_daedalus_items_vp9_mc_16h__neon_sub8(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_16h__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16h__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
 }
 
 #endif
@@ -10195,6 +11091,61 @@ static void call_daedalus_items_vp9_mc_16h__neon_full(const daedalus_buffer *buf
 static void call_daedalus_items_vp9_mc_16h__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_16h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_16h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_meta *)meta)->mx, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
 }
@@ -10209,20 +11160,6 @@ static void call_daedalus_items_vp9_mc_16h__vector_full(const daedalus_buffer *b
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_16h__c_sub8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_16h__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_16h__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10247,6 +11184,18 @@ static void call_daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(const daedalus_buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_16h_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10256,11 +11205,14 @@ static void call_daedalus_items_vp9_mc_16h_avg__neon_sub8(const daedalus_buffer 
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_16h_avg__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16h_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
 }
 
 #endif
@@ -10274,11 +11226,14 @@ static void call_daedalus_items_vp9_mc_16h_avg__vector_sub8(const daedalus_buffe
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_16h_avg__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16h_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
 }
 
 #endif
@@ -10289,6 +11244,16 @@ static void call_daedalus_items_vp9_mc_16h_avg__c_sub8(const daedalus_buffer *bu
       (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_16h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
+}
+
 static void call_daedalus_items_vp9_mc_16h_avg__c_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10296,6 +11261,34 @@ static void call_daedalus_items_vp9_mc_16h_avg__c_rows8(const daedalus_buffer *b
       (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_16h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16h_avg_meta *)meta)->mx, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16h_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16h_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16h_avg_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_16h_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10320,6 +11313,19 @@ static void call_daedalus_items_vp9_mc_16hv__neon_sub8_dot(const daedalus_buffer
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_16hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_16hv__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10329,11 +11335,15 @@ static void call_daedalus_items_vp9_mc_16hv__neon_sub8(const daedalus_buffer *bu
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_16hv__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16hv__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
+      n_items);
 }
 
 #endif
@@ -10341,6 +11351,64 @@ static void call_daedalus_items_vp9_mc_16hv__neon_full(const daedalus_buffer *bu
 static void call_daedalus_items_vp9_mc_16hv__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_16hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_16hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_meta *)meta)->mx, ((const daedalus_vp9_mc_16hv_meta *)meta)->my,
+      n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
 }
@@ -10355,20 +11423,6 @@ static void call_daedalus_items_vp9_mc_16hv__vector_full(const daedalus_buffer *
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_16hv__c_sub8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_16hv__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_16hv__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10393,6 +11447,19 @@ static void call_daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(const daedalus_bu
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_16hv_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
@@ -10402,11 +11469,15 @@ static void call_daedalus_items_vp9_mc_16hv_avg__neon_sub8(const daedalus_buffer
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_16hv_avg__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -10414,6 +11485,64 @@ static void call_daedalus_items_vp9_mc_16hv_avg__neon_full(const daedalus_buffer
 static void call_daedalus_items_vp9_mc_16hv_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_16hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_16hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_16hv_avg_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
 }
@@ -10428,20 +11557,6 @@ static void call_daedalus_items_vp9_mc_16hv_avg__vector_full(const daedalus_buff
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_16hv_avg__c_sub8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_16hv_avg__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16hv_avg_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_16hv_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10466,11 +11581,14 @@ static void call_daedalus_items_vp9_mc_16v__neon_sub8(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_16v__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16v__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -10478,6 +11596,61 @@ static void call_daedalus_items_vp9_mc_16v__neon_full(const daedalus_buffer *buf
 static void call_daedalus_items_vp9_mc_16v__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_16v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_16v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_16v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_16v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
 }
@@ -10492,20 +11665,6 @@ static void call_daedalus_items_vp9_mc_16v__vector_full(const daedalus_buffer *b
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_16v__c_sub8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_16v__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_16v__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10530,11 +11689,14 @@ static void call_daedalus_items_vp9_mc_16v_avg__neon_sub8(const daedalus_buffer 
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_16v_avg__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16v_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -10548,11 +11710,14 @@ static void call_daedalus_items_vp9_mc_16v_avg__vector_sub8(const daedalus_buffe
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_16v_avg__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_16v_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_16v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -10563,6 +11728,16 @@ static void call_daedalus_items_vp9_mc_16v_avg__c_sub8(const daedalus_buffer *bu
       (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_16v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
+}
+
 static void call_daedalus_items_vp9_mc_16v_avg__c_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10570,6 +11745,34 @@ static void call_daedalus_items_vp9_mc_16v_avg__c_rows8(const daedalus_buffer *b
       (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_16v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_16v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_16v_avg_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_16v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_16v_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_16v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_16v_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_16v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10584,6 +11787,48 @@ static void call_daedalus_items_vp9_mc_4h(const daedalus_buffer *buffers, const 
       (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
+      n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4h__neon_sub4_dot(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -10602,12 +11847,24 @@ static void call_daedalus_items_vp9_mc_4h__neon_sub4(const daedalus_buffer *buff
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4h__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4h__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_4h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
+      n_items);
 }
 
 #endif
@@ -10615,6 +11872,56 @@ static void call_daedalus_items_vp9_mc_4h__neon_full(const daedalus_buffer *buff
 static void call_daedalus_items_vp9_mc_4h__vector_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4h__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4h__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
 }
@@ -10629,20 +11936,6 @@ static void call_daedalus_items_vp9_mc_4h__vector_full(const daedalus_buffer *bu
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_4h__c_sub4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_4h__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_4h__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10657,6 +11950,48 @@ static void call_daedalus_items_vp9_mc_4h_avg(const daedalus_buffer *buffers,
       (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -10675,12 +12010,24 @@ static void call_daedalus_items_vp9_mc_4h_avg__neon_sub4(const daedalus_buffer *
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4h_avg__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4h_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_mc_4h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_4h_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
 }
 
 #endif
@@ -10689,6 +12036,56 @@ static void call_daedalus_items_vp9_mc_4h_avg__vector_sub4(const daedalus_buffer
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4h_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4h_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4h_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
 }
 
@@ -10702,20 +12099,6 @@ static void call_daedalus_items_vp9_mc_4h_avg__vector_full(const daedalus_buffer
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_4h_avg__c_sub4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_4h_avg__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h_avg__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_4h_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10730,6 +12113,50 @@ static void call_daedalus_items_vp9_mc_4hv(const daedalus_buffer *buffers, const
       (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4hv__neon_sub4_dot(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -10748,12 +12175,25 @@ static void call_daedalus_items_vp9_mc_4hv__neon_sub4(const daedalus_buffer *buf
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4hv__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4hv__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_4hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
+      n_items);
 }
 
 #endif
@@ -10761,6 +12201,58 @@ static void call_daedalus_items_vp9_mc_4hv__neon_full(const daedalus_buffer *buf
 static void call_daedalus_items_vp9_mc_4hv__vector_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4hv__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4hv__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
 }
@@ -10775,20 +12267,6 @@ static void call_daedalus_items_vp9_mc_4hv__vector_full(const daedalus_buffer *b
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_4hv__c_sub4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_4hv__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_4hv__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10803,6 +12281,50 @@ static void call_daedalus_items_vp9_mc_4hv_avg(const daedalus_buffer *buffers,
       (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
 }
 
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
 #if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
@@ -10821,12 +12343,25 @@ static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub4(const daedalus_buffer 
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4hv_avg__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4hv_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_mc_4hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -10835,6 +12370,58 @@ static void call_daedalus_items_vp9_mc_4hv_avg__vector_sub4(const daedalus_buffe
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4hv_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4hv_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
 }
 
@@ -10848,20 +12435,6 @@ static void call_daedalus_items_vp9_mc_4hv_avg__vector_full(const daedalus_buffe
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_4hv_avg__c_sub4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_4hv_avg__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv_avg__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_4hv_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10877,6 +12450,27 @@ static void call_daedalus_items_vp9_mc_4v(const daedalus_buffer *buffers, const 
 }
 
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4v__neon_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4v__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10885,12 +12479,24 @@ static void call_daedalus_items_vp9_mc_4v__neon_sub4(const daedalus_buffer *buff
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4v__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4v__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_4v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
+      n_items);
 }
 
 #endif
@@ -10898,6 +12504,56 @@ static void call_daedalus_items_vp9_mc_4v__neon_full(const daedalus_buffer *buff
 static void call_daedalus_items_vp9_mc_4v__vector_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4v__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4v__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
 }
@@ -10912,20 +12568,6 @@ static void call_daedalus_items_vp9_mc_4v__vector_full(const daedalus_buffer *bu
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_4v__c_sub4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_4v__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_4v__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10941,6 +12583,27 @@ static void call_daedalus_items_vp9_mc_4v_avg(const daedalus_buffer *buffers,
 }
 
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_4v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_4v_avg__neon_sub4(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4v_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -10949,12 +12612,24 @@ static void call_daedalus_items_vp9_mc_4v_avg__neon_sub4(const daedalus_buffer *
 }
 
 #endif
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4v_avg__neon_full(const daedalus_buffer *buffers,
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_4v_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_mc_4v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_4v_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -10963,6 +12638,56 @@ static void call_daedalus_items_vp9_mc_4v_avg__vector_sub4(const daedalus_buffer
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4v_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_4v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_4v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_4v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_4v_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_4v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_4v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
 }
 
@@ -10976,20 +12701,6 @@ static void call_daedalus_items_vp9_mc_4v_avg__vector_full(const daedalus_buffer
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_4v_avg__c_sub4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_4v_avg__c_rows4(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v_avg__c_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_4v_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11014,9 +12725,51 @@ static void call_daedalus_items_vp9_mc_8h__neon_sub8_dot(const daedalus_buffer *
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_8h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_8h__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_8h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8h__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8h__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
 }
@@ -11032,11 +12785,14 @@ static void call_daedalus_items_vp9_mc_8h__neon_rows8(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_8h__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8h__neon_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
 }
 
 #endif
@@ -11050,9 +12806,104 @@ static void call_daedalus_items_vp9_mc_8h__vector_sub8(const daedalus_buffer *bu
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_8h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_mc_8h__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_8h__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_8h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_8h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_8h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8h__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h__neon_sub8_r2_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_meta *)meta)->filter, ((const daedalus_vp9_mc_8h_meta *)meta)->mx,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8h__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
 }
@@ -11067,20 +12918,6 @@ static void call_daedalus_items_vp9_mc_8h__vector_full(const daedalus_buffer *bu
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_8h__c_sub8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_8h__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_8h__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11088,15 +12925,6 @@ static void call_daedalus_items_vp9_mc_8h__c_full(const daedalus_buffer *buffers
       (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
 }
 
-#if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8h__neon_sub8_r2_dot((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_meta *)meta, meta_step);
-}
-
-#endif
 static void call_daedalus_items_vp9_mc_8h_avg(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11114,9 +12942,51 @@ static void call_daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(const daedalus_buff
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_8h_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_8h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8h_avg__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8h_avg__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
 }
@@ -11132,11 +13002,14 @@ static void call_daedalus_items_vp9_mc_8h_avg__neon_rows8(const daedalus_buffer 
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_8h_avg__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8h_avg__neon_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h_avg__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
 }
 
 #endif
@@ -11150,10 +13023,84 @@ static void call_daedalus_items_vp9_mc_8h_avg__vector_sub8(const daedalus_buffer
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_8h_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
 static void call_daedalus_items_vp9_mc_8h_avg__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h_avg__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_8h_avg__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h_avg__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_8h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_8h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_8h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8h_avg_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8h_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8h_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
 }
 
@@ -11167,20 +13114,6 @@ static void call_daedalus_items_vp9_mc_8h_avg__vector_full(const daedalus_buffer
 }
 
 #endif
-static void call_daedalus_items_vp9_mc_8h_avg__c_sub8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
-static void call_daedalus_items_vp9_mc_8h_avg__c_rows8(const daedalus_buffer *buffers,
-    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8h_avg_meta *)meta, meta_step);
-}
-
 static void call_daedalus_items_vp9_mc_8h_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11205,6 +13138,19 @@ static void call_daedalus_items_vp9_mc_8hv__neon_sub8_dot(const daedalus_buffer 
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_8hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_8hv__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11214,9 +13160,31 @@ static void call_daedalus_items_vp9_mc_8hv__neon_sub8(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_8hv__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8hv__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
 }
@@ -11232,11 +13200,15 @@ static void call_daedalus_items_vp9_mc_8hv__vector_sub8(const daedalus_buffer *b
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_8hv__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8hv__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
+      n_items);
 }
 
 #endif
@@ -11247,6 +13219,17 @@ static void call_daedalus_items_vp9_mc_8hv__c_sub8(const daedalus_buffer *buffer
       (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
+      n_items);
+}
+
 static void call_daedalus_items_vp9_mc_8hv__c_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11254,6 +13237,42 @@ static void call_daedalus_items_vp9_mc_8hv__c_rows8(const daedalus_buffer *buffe
       (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_meta *)meta)->mx, ((const daedalus_vp9_mc_8hv_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8hv__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_8hv__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11278,6 +13297,19 @@ static void call_daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(const daedalus_buf
 
 #endif
 #if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
 static void call_daedalus_items_vp9_mc_8hv_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11287,9 +13319,31 @@ static void call_daedalus_items_vp9_mc_8hv_avg__neon_sub8(const daedalus_buffer 
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_8hv_avg__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv_avg__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
 }
@@ -11305,11 +13359,15 @@ static void call_daedalus_items_vp9_mc_8hv_avg__vector_sub8(const daedalus_buffe
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_8hv_avg__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8hv_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -11320,6 +13378,17 @@ static void call_daedalus_items_vp9_mc_8hv_avg__c_sub8(const daedalus_buffer *bu
       (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
+}
+
 static void call_daedalus_items_vp9_mc_8hv_avg__c_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11327,6 +13396,42 @@ static void call_daedalus_items_vp9_mc_8hv_avg__c_rows8(const daedalus_buffer *b
       (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_8hv_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8hv_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_8hv_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11351,9 +13456,21 @@ static void call_daedalus_items_vp9_mc_8v__neon_sub8(const daedalus_buffer *buff
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_8v__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8v__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
 }
@@ -11369,11 +13486,14 @@ static void call_daedalus_items_vp9_mc_8v__vector_sub8(const daedalus_buffer *bu
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_8v__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8v__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
+      n_items);
 }
 
 #endif
@@ -11384,6 +13504,16 @@ static void call_daedalus_items_vp9_mc_8v__c_sub8(const daedalus_buffer *buffers
       (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
+      n_items);
+}
+
 static void call_daedalus_items_vp9_mc_8v__c_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11391,6 +13521,41 @@ static void call_daedalus_items_vp9_mc_8v__c_rows8(const daedalus_buffer *buffer
       (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_meta *)meta)->filter, ((const daedalus_vp9_mc_8v_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8v__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_8v__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11415,9 +13580,21 @@ static void call_daedalus_items_vp9_mc_8v_avg__neon_sub8(const daedalus_buffer *
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_8v_avg__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8v_avg__neon_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v_avg__neon_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__neon_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
 }
@@ -11433,11 +13610,14 @@ static void call_daedalus_items_vp9_mc_8v_avg__vector_sub8(const daedalus_buffer
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_8v_avg__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_8v_avg__vector_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_8v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
-      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
-      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
 }
 
 #endif
@@ -11448,6 +13628,16 @@ static void call_daedalus_items_vp9_mc_8v_avg__c_sub8(const daedalus_buffer *buf
       (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
+}
+
 static void call_daedalus_items_vp9_mc_8v_avg__c_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11455,6 +13645,41 @@ static void call_daedalus_items_vp9_mc_8v_avg__c_rows8(const daedalus_buffer *bu
       (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_tall_vp9_mc_8v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_8v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_8v_avg__c_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__c_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_8v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_8v_avg__c_full(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11463,804 +13688,1056 @@ static void call_daedalus_items_vp9_mc_8v_avg__c_full(const daedalus_buffer *buf
 }
 
 const daedalus_items_entry daedalus_items_entries[] = {
-  { "av1_cdef8", call_daedalus_items_av1_cdef8, NULL },
+  { "av1_cdef8", call_daedalus_items_av1_cdef8, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_inpri_r2", call_daedalus_items_av1_cdef8__neon_inpri_r2, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_insec_r2", call_daedalus_items_av1_cdef8__neon_insec_r2, NULL },
+  { "daedalus_av1_cdef8__neon_inpri_r2", call_daedalus_items_av1_cdef8__neon_inpri_r2, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_inside_r2", call_daedalus_items_av1_cdef8__neon_inside_r2, NULL },
+  { "daedalus_av1_cdef8__neon_insec_r2", call_daedalus_items_av1_cdef8__neon_insec_r2, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_pri", call_daedalus_items_av1_cdef8__neon_pri, NULL },
+  { "daedalus_av1_cdef8__neon_inside_r2", call_daedalus_items_av1_cdef8__neon_inside_r2, NULL,
+      NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_sec", call_daedalus_items_av1_cdef8__neon_sec, NULL },
+  { "daedalus_av1_cdef8__neon_pri", call_daedalus_items_av1_cdef8__neon_pri, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef8__neon_full", call_daedalus_items_av1_cdef8__neon_full, NULL },
+  { "daedalus_av1_cdef8__neon_sec", call_daedalus_items_av1_cdef8__neon_sec, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_inpri_r2", call_daedalus_items_av1_cdef8__vector_inpri_r2, NULL },
+  { "daedalus_av1_cdef8__vector_inpri_r2", call_daedalus_items_av1_cdef8__vector_inpri_r2, NULL,
+      NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_insec_r2", call_daedalus_items_av1_cdef8__vector_insec_r2, NULL },
+  { "daedalus_av1_cdef8__vector_insec_r2", call_daedalus_items_av1_cdef8__vector_insec_r2, NULL,
+      NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_inside_r2", call_daedalus_items_av1_cdef8__vector_inside_r2, NULL },
+  { "daedalus_av1_cdef8__vector_inside_r2", call_daedalus_items_av1_cdef8__vector_inside_r2, NULL,
+      NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_pri", call_daedalus_items_av1_cdef8__vector_pri, NULL },
+  { "daedalus_av1_cdef8__vector_pri", call_daedalus_items_av1_cdef8__vector_pri, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_sec", call_daedalus_items_av1_cdef8__vector_sec, NULL },
+  { "daedalus_av1_cdef8__vector_sec", call_daedalus_items_av1_cdef8__vector_sec, NULL, NULL },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef8__vector_full", call_daedalus_items_av1_cdef8__vector_full, NULL },
-#endif
-  { "daedalus_av1_cdef8__c_inpri", call_daedalus_items_av1_cdef8__c_inpri, NULL },
-  { "daedalus_av1_cdef8__c_insec", call_daedalus_items_av1_cdef8__c_insec, NULL },
-  { "daedalus_av1_cdef8__c_inside", call_daedalus_items_av1_cdef8__c_inside, NULL },
-  { "daedalus_av1_cdef8__c_pri", call_daedalus_items_av1_cdef8__c_pri, NULL },
-  { "daedalus_av1_cdef8__c_sec", call_daedalus_items_av1_cdef8__c_sec, NULL },
-  { "daedalus_av1_cdef8__c_full", call_daedalus_items_av1_cdef8__c_full, NULL },
-  { "av1_cdef_dir", call_daedalus_items_av1_cdef_dir, NULL },
+  { "daedalus_av1_cdef8__c_inpri", call_daedalus_items_av1_cdef8__c_inpri, NULL, NULL },
+  { "daedalus_av1_cdef8__c_insec", call_daedalus_items_av1_cdef8__c_insec, NULL, NULL },
+  { "daedalus_av1_cdef8__c_inside", call_daedalus_items_av1_cdef8__c_inside, NULL, NULL },
+  { "daedalus_av1_cdef8__c_pri", call_daedalus_items_av1_cdef8__c_pri, NULL, NULL },
+  { "daedalus_av1_cdef8__c_sec", call_daedalus_items_av1_cdef8__c_sec, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_cdef_dir__neon_full", call_daedalus_items_av1_cdef_dir__neon_full, NULL },
+  { "daedalus_av1_cdef8__neon_full", call_daedalus_items_av1_cdef8__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_cdef_dir__vector_full", call_daedalus_items_av1_cdef_dir__vector_full, NULL },
+  { "daedalus_av1_cdef8__vector_full", call_daedalus_items_av1_cdef8__vector_full, NULL, NULL },
 #endif
-  { "daedalus_av1_cdef_dir__c_full", call_daedalus_items_av1_cdef_dir__c_full, NULL },
-  { "av1_sgr8", call_daedalus_items_av1_sgr8, NULL },
+  { "daedalus_av1_cdef8__c_full", call_daedalus_items_av1_cdef8__c_full, NULL, NULL },
+  { "av1_cdef_dir", call_daedalus_items_av1_cdef_dir, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_av1_sgr8__neon_full", call_daedalus_items_av1_sgr8__neon_full, NULL },
+  { "daedalus_av1_cdef_dir__neon_full", call_daedalus_items_av1_cdef_dir__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_av1_sgr8__vector_full", call_daedalus_items_av1_sgr8__vector_full, NULL },
+  { "daedalus_av1_cdef_dir__vector_full", call_daedalus_items_av1_cdef_dir__vector_full, NULL,
+      NULL },
 #endif
-  { "daedalus_av1_sgr8__c_full", call_daedalus_items_av1_sgr8__c_full, NULL },
-  { "h264_deblock_luma_v", call_daedalus_items_h264_deblock_luma_v, NULL },
+  { "daedalus_av1_cdef_dir__c_full", call_daedalus_items_av1_cdef_dir__c_full, NULL, NULL },
+  { "av1_sgr8", call_daedalus_items_av1_sgr8, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_av1_sgr8__neon_full", call_daedalus_items_av1_sgr8__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_av1_sgr8__vector_full", call_daedalus_items_av1_sgr8__vector_full, NULL, NULL },
+#endif
+  { "daedalus_av1_sgr8__c_full", call_daedalus_items_av1_sgr8__c_full, NULL, NULL },
+  { "h264_deblock_luma_v", call_daedalus_items_h264_deblock_luma_v, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_h264_deblock_luma_v__neon_full_early",
-      call_daedalus_items_h264_deblock_luma_v__neon_full_early, NULL },
+      call_daedalus_items_h264_deblock_luma_v__neon_full_early, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_h264_deblock_luma_v__vector_full_early",
-      call_daedalus_items_h264_deblock_luma_v__vector_full_early, NULL },
+      call_daedalus_items_h264_deblock_luma_v__vector_full_early, NULL, NULL },
 #endif
-  { "daedalus_h264_deblock_luma_v__c_full", call_daedalus_items_h264_deblock_luma_v__c_full, NULL },
+  { "daedalus_h264_deblock_luma_v__c_full", call_daedalus_items_h264_deblock_luma_v__c_full, NULL,
+      NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_h264_deblock_luma_v__neon_full", call_daedalus_items_h264_deblock_luma_v__neon_full,
-      NULL },
+      NULL, NULL },
 #endif
-  { "h264_idct4", call_daedalus_items_h264_idct4, call_daedalus_clearing_items_h264_idct4 },
+  { "h264_idct4", call_daedalus_items_h264_idct4, call_daedalus_clearing_items_h264_idct4, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_h264_idct4__neon_full_x2", call_daedalus_items_h264_idct4__neon_full_x2,
-      call_daedalus_clearing_items_h264_idct4__neon_full_x2 },
+      call_daedalus_clearing_items_h264_idct4__neon_full_x2, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_h264_idct4__vector_full_x2", call_daedalus_items_h264_idct4__vector_full_x2,
-      call_daedalus_clearing_items_h264_idct4__vector_full_x2 },
+      call_daedalus_clearing_items_h264_idct4__vector_full_x2, NULL },
 #endif
   { "daedalus_h264_idct4__c_full", call_daedalus_items_h264_idct4__c_full,
-      call_daedalus_clearing_items_h264_idct4__c_full },
+      call_daedalus_clearing_items_h264_idct4__c_full, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_idct4__neon_full", call_daedalus_items_h264_idct4__neon_full, NULL },
+  { "daedalus_h264_idct4__neon_full", call_daedalus_items_h264_idct4__neon_full, NULL, NULL },
 #endif
-  { "h264_idct8", call_daedalus_items_h264_idct8, call_daedalus_clearing_items_h264_idct8 },
+  { "h264_idct8", call_daedalus_items_h264_idct8, call_daedalus_clearing_items_h264_idct8, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_h264_idct8__neon_full", call_daedalus_items_h264_idct8__neon_full,
-      call_daedalus_clearing_items_h264_idct8__neon_full },
+      call_daedalus_clearing_items_h264_idct8__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_h264_idct8__vector_full", call_daedalus_items_h264_idct8__vector_full,
-      call_daedalus_clearing_items_h264_idct8__vector_full },
+      call_daedalus_clearing_items_h264_idct8__vector_full, NULL },
 #endif
   { "daedalus_h264_idct8__c_full", call_daedalus_items_h264_idct8__c_full,
-      call_daedalus_clearing_items_h264_idct8__c_full },
-  { "h264_qpel_mc20", call_daedalus_items_h264_qpel_mc20, NULL },
+      call_daedalus_clearing_items_h264_idct8__c_full, NULL },
+  { "h264_qpel_mc20", call_daedalus_items_h264_qpel_mc20, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_qpel_mc20__neon_full", call_daedalus_items_h264_qpel_mc20__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_h264_qpel_mc20__vector_full", call_daedalus_items_h264_qpel_mc20__vector_full, NULL },
-#endif
-  { "daedalus_h264_qpel_mc20__c_full", call_daedalus_items_h264_qpel_mc20__c_full, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_h264_qpel_mc20__neon_full_r2", call_daedalus_items_h264_qpel_mc20__neon_full_r2,
+  { "daedalus_h264_qpel_mc20__neon_full", call_daedalus_items_h264_qpel_mc20__neon_full, NULL,
       NULL },
 #endif
-  { "sand128_nv12", call_daedalus_items_sand128_nv12, NULL },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_h264_qpel_mc20__vector_full", call_daedalus_items_h264_qpel_mc20__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_h264_qpel_mc20__c_full", call_daedalus_items_h264_qpel_mc20__c_full, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_sand128_nv12__neon_full", call_daedalus_items_sand128_nv12__neon_full, NULL },
+  { "daedalus_h264_qpel_mc20__neon_full_r2", call_daedalus_items_h264_qpel_mc20__neon_full_r2,
+      NULL, NULL },
+#endif
+  { "sand128_nv12", call_daedalus_items_sand128_nv12, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_sand128_nv12__neon_full", call_daedalus_items_sand128_nv12__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_sand128_nv12__vector_full", call_daedalus_items_sand128_nv12__vector_full, NULL },
+  { "daedalus_sand128_nv12__vector_full", call_daedalus_items_sand128_nv12__vector_full, NULL,
+      NULL },
 #endif
-  { "daedalus_sand128_nv12__c_full", call_daedalus_items_sand128_nv12__c_full, NULL },
-  { "sand128_p010", call_daedalus_items_sand128_p010, NULL },
+  { "daedalus_sand128_nv12__c_full", call_daedalus_items_sand128_nv12__c_full, NULL, NULL },
+  { "sand128_p010", call_daedalus_items_sand128_p010, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_sand128_p010__neon_full", call_daedalus_items_sand128_p010__neon_full, NULL },
+  { "daedalus_sand128_p010__neon_full", call_daedalus_items_sand128_p010__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_sand128_p010__vector_full", call_daedalus_items_sand128_p010__vector_full, NULL },
+  { "daedalus_sand128_p010__vector_full", call_daedalus_items_sand128_p010__vector_full, NULL,
+      NULL },
 #endif
-  { "daedalus_sand128_p010__c_full", call_daedalus_items_sand128_p010__c_full, NULL },
-  { "vp9_avg16", call_daedalus_items_vp9_avg16, NULL },
+  { "daedalus_sand128_p010__c_full", call_daedalus_items_sand128_p010__c_full, NULL, NULL },
+  { "vp9_avg16", call_daedalus_items_vp9_avg16, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg16__neon_rows8", call_daedalus_items_vp9_avg16__neon_rows8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg16__neon_full", call_daedalus_items_vp9_avg16__neon_full, NULL },
+  { "daedalus_vp9_avg16__neon_rows8", call_daedalus_items_vp9_avg16__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg16__neon_rows8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg16__vector_rows8", call_daedalus_items_vp9_avg16__vector_rows8, NULL },
+  { "daedalus_vp9_avg16__vector_rows8", call_daedalus_items_vp9_avg16__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg16__vector_rows8 },
+#endif
+  { "daedalus_vp9_avg16__c_rows8", call_daedalus_items_vp9_avg16__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg16__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg16__neon_full", call_daedalus_items_vp9_avg16__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg16__vector_full", call_daedalus_items_vp9_avg16__vector_full, NULL },
+  { "daedalus_vp9_avg16__vector_full", call_daedalus_items_vp9_avg16__vector_full, NULL, NULL },
 #endif
-  { "daedalus_vp9_avg16__c_rows8", call_daedalus_items_vp9_avg16__c_rows8, NULL },
-  { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL },
-  { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL },
+  { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL, NULL },
+  { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg4__neon_full", call_daedalus_items_vp9_avg4__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg4__vector_full", call_daedalus_items_vp9_avg4__vector_full, NULL },
-#endif
-  { "daedalus_vp9_avg4__c_rows4", call_daedalus_items_vp9_avg4__c_rows4, NULL },
-  { "daedalus_vp9_avg4__c_full", call_daedalus_items_vp9_avg4__c_full, NULL },
-  { "vp9_avg8", call_daedalus_items_vp9_avg8, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg8__neon_rows8", call_daedalus_items_vp9_avg8__neon_rows8, NULL },
+  { "daedalus_vp9_avg4__neon_rows8_r2", call_daedalus_items_vp9_avg4__neon_rows8_r2, NULL,
+      call_daedalus_tall_vp9_avg4__neon_rows8_r2 },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg8__neon_full", call_daedalus_items_vp9_avg8__neon_full, NULL },
+  { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg8__vector_rows8", call_daedalus_items_vp9_avg8__vector_rows8, NULL },
+  { "daedalus_vp9_avg4__vector_rows8", call_daedalus_items_vp9_avg4__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg4__vector_rows8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg8__vector_full", call_daedalus_items_vp9_avg8__vector_full, NULL },
+  { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL, NULL },
 #endif
-  { "daedalus_vp9_avg8__c_rows8", call_daedalus_items_vp9_avg8__c_rows8, NULL },
-  { "daedalus_vp9_avg8__c_full", call_daedalus_items_vp9_avg8__c_full, NULL },
-  { "vp9_copy16", call_daedalus_items_vp9_copy16, NULL },
+  { "daedalus_vp9_avg4__c_rows8", call_daedalus_items_vp9_avg4__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg4__c_rows8 },
+  { "daedalus_vp9_avg4__c_rows4", call_daedalus_items_vp9_avg4__c_rows4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy16__neon_rows8", call_daedalus_items_vp9_copy16__neon_rows8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy16__neon_full", call_daedalus_items_vp9_copy16__neon_full, NULL },
+  { "daedalus_vp9_avg4__neon_full", call_daedalus_items_vp9_avg4__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy16__vector_rows8", call_daedalus_items_vp9_copy16__vector_rows8, NULL },
+  { "daedalus_vp9_avg4__vector_full", call_daedalus_items_vp9_avg4__vector_full, NULL, NULL },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy16__vector_full", call_daedalus_items_vp9_copy16__vector_full, NULL },
-#endif
-  { "daedalus_vp9_copy16__c_rows8", call_daedalus_items_vp9_copy16__c_rows8, NULL },
-  { "daedalus_vp9_copy16__c_full", call_daedalus_items_vp9_copy16__c_full, NULL },
-  { "vp9_copy4", call_daedalus_items_vp9_copy4, NULL },
+  { "daedalus_vp9_avg4__c_full", call_daedalus_items_vp9_avg4__c_full, NULL, NULL },
+  { "vp9_avg8", call_daedalus_items_vp9_avg8, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy4__neon_rows4", call_daedalus_items_vp9_copy4__neon_rows4, NULL },
+  { "daedalus_vp9_avg8__neon_rows8", call_daedalus_items_vp9_avg8__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg8__neon_rows8 },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy4__neon_full", call_daedalus_items_vp9_copy4__neon_full, NULL },
+  { "daedalus_vp9_avg8__neon_rows4", call_daedalus_items_vp9_avg8__neon_rows4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy4__vector_rows4", call_daedalus_items_vp9_copy4__vector_rows4, NULL },
+  { "daedalus_vp9_avg8__vector_rows8", call_daedalus_items_vp9_avg8__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg8__vector_rows8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy4__vector_full", call_daedalus_items_vp9_copy4__vector_full, NULL },
+  { "daedalus_vp9_avg8__vector_rows4", call_daedalus_items_vp9_avg8__vector_rows4, NULL, NULL },
 #endif
-  { "daedalus_vp9_copy4__c_rows4", call_daedalus_items_vp9_copy4__c_rows4, NULL },
-  { "daedalus_vp9_copy4__c_full", call_daedalus_items_vp9_copy4__c_full, NULL },
-  { "vp9_copy8", call_daedalus_items_vp9_copy8, NULL },
+  { "daedalus_vp9_avg8__c_rows8", call_daedalus_items_vp9_avg8__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg8__c_rows8 },
+  { "daedalus_vp9_avg8__c_rows4", call_daedalus_items_vp9_avg8__c_rows4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy8__neon_rows8", call_daedalus_items_vp9_copy8__neon_rows8, NULL },
+  { "daedalus_vp9_avg8__neon_full", call_daedalus_items_vp9_avg8__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg8__vector_full", call_daedalus_items_vp9_avg8__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_avg8__c_full", call_daedalus_items_vp9_avg8__c_full, NULL, NULL },
+  { "vp9_copy16", call_daedalus_items_vp9_copy16, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy16__neon_rows8", call_daedalus_items_vp9_copy16__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy16__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy16__vector_rows8", call_daedalus_items_vp9_copy16__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy16__vector_rows8 },
+#endif
+  { "daedalus_vp9_copy16__c_rows8", call_daedalus_items_vp9_copy16__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy16__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy16__neon_full", call_daedalus_items_vp9_copy16__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy16__vector_full", call_daedalus_items_vp9_copy16__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_copy16__c_full", call_daedalus_items_vp9_copy16__c_full, NULL, NULL },
+  { "vp9_copy4", call_daedalus_items_vp9_copy4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy4__neon_rows8", call_daedalus_items_vp9_copy4__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy4__neon_rows8 },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy8__neon_full", call_daedalus_items_vp9_copy8__neon_full, NULL },
+  { "daedalus_vp9_copy4__neon_rows4", call_daedalus_items_vp9_copy4__neon_rows4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy8__vector_rows8", call_daedalus_items_vp9_copy8__vector_rows8, NULL },
+  { "daedalus_vp9_copy4__vector_rows8", call_daedalus_items_vp9_copy4__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy4__vector_rows8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy8__vector_full", call_daedalus_items_vp9_copy8__vector_full, NULL },
+  { "daedalus_vp9_copy4__vector_rows4", call_daedalus_items_vp9_copy4__vector_rows4, NULL, NULL },
 #endif
-  { "daedalus_vp9_copy8__c_rows8", call_daedalus_items_vp9_copy8__c_rows8, NULL },
-  { "daedalus_vp9_copy8__c_full", call_daedalus_items_vp9_copy8__c_full, NULL },
-  { "vp9_iadst16", call_daedalus_items_vp9_iadst16, NULL },
-  { "daedalus_vp9_iadst16__c_full", call_daedalus_items_vp9_iadst16__c_full, NULL },
-  { "vp9_iadst4", call_daedalus_items_vp9_iadst4, call_daedalus_clearing_items_vp9_iadst4 },
+  { "daedalus_vp9_copy4__c_rows8", call_daedalus_items_vp9_copy4__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy4__c_rows8 },
+  { "daedalus_vp9_copy4__c_rows4", call_daedalus_items_vp9_copy4__c_rows4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy4__neon_full", call_daedalus_items_vp9_copy4__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy4__vector_full", call_daedalus_items_vp9_copy4__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_copy4__c_full", call_daedalus_items_vp9_copy4__c_full, NULL, NULL },
+  { "vp9_copy8", call_daedalus_items_vp9_copy8, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy8__neon_rows8", call_daedalus_items_vp9_copy8__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy8__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy8__neon_rows4", call_daedalus_items_vp9_copy8__neon_rows4, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy8__vector_rows8", call_daedalus_items_vp9_copy8__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy8__vector_rows8 },
+#endif
+  { "daedalus_vp9_copy8__c_rows8", call_daedalus_items_vp9_copy8__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy8__c_rows8 },
+  { "daedalus_vp9_copy8__c_rows4", call_daedalus_items_vp9_copy8__c_rows4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy8__neon_full", call_daedalus_items_vp9_copy8__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy8__vector_full", call_daedalus_items_vp9_copy8__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_copy8__c_full", call_daedalus_items_vp9_copy8__c_full, NULL, NULL },
+  { "vp9_iadst16", call_daedalus_items_vp9_iadst16, NULL, NULL },
+  { "daedalus_vp9_iadst16__c_full", call_daedalus_items_vp9_iadst16__c_full, NULL, NULL },
+  { "vp9_iadst4", call_daedalus_items_vp9_iadst4, call_daedalus_clearing_items_vp9_iadst4, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_iadst4__neon_full", call_daedalus_items_vp9_iadst4__neon_full,
-      call_daedalus_clearing_items_vp9_iadst4__neon_full },
+      call_daedalus_clearing_items_vp9_iadst4__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst4__vector_full", call_daedalus_items_vp9_iadst4__vector_full,
-      call_daedalus_clearing_items_vp9_iadst4__vector_full },
+      call_daedalus_clearing_items_vp9_iadst4__vector_full, NULL },
 #endif
   { "daedalus_vp9_iadst4__c_full", call_daedalus_items_vp9_iadst4__c_full,
-      call_daedalus_clearing_items_vp9_iadst4__c_full },
+      call_daedalus_clearing_items_vp9_iadst4__c_full, NULL },
   { "vp9_iadst4_idct4", call_daedalus_items_vp9_iadst4_idct4,
-      call_daedalus_clearing_items_vp9_iadst4_idct4 },
+      call_daedalus_clearing_items_vp9_iadst4_idct4, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_iadst4_idct4__neon_full", call_daedalus_items_vp9_iadst4_idct4__neon_full,
-      call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full },
+      call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst4_idct4__vector_full", call_daedalus_items_vp9_iadst4_idct4__vector_full,
-      call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full },
+      call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full, NULL },
 #endif
   { "daedalus_vp9_iadst4_idct4__c_full", call_daedalus_items_vp9_iadst4_idct4__c_full,
-      call_daedalus_clearing_items_vp9_iadst4_idct4__c_full },
-  { "vp9_iadst8", call_daedalus_items_vp9_iadst8, call_daedalus_clearing_items_vp9_iadst8 },
+      call_daedalus_clearing_items_vp9_iadst4_idct4__c_full, NULL },
+  { "vp9_iadst8", call_daedalus_items_vp9_iadst8, call_daedalus_clearing_items_vp9_iadst8, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_iadst8__neon_full", call_daedalus_items_vp9_iadst8__neon_full,
-      call_daedalus_clearing_items_vp9_iadst8__neon_full },
+      call_daedalus_clearing_items_vp9_iadst8__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst8__vector_full", call_daedalus_items_vp9_iadst8__vector_full,
-      call_daedalus_clearing_items_vp9_iadst8__vector_full },
+      call_daedalus_clearing_items_vp9_iadst8__vector_full, NULL },
 #endif
   { "daedalus_vp9_iadst8__c_full", call_daedalus_items_vp9_iadst8__c_full,
-      call_daedalus_clearing_items_vp9_iadst8__c_full },
+      call_daedalus_clearing_items_vp9_iadst8__c_full, NULL },
   { "vp9_iadst8_idct8", call_daedalus_items_vp9_iadst8_idct8,
-      call_daedalus_clearing_items_vp9_iadst8_idct8 },
+      call_daedalus_clearing_items_vp9_iadst8_idct8, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_iadst8_idct8__neon_full", call_daedalus_items_vp9_iadst8_idct8__neon_full,
-      call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full },
+      call_daedalus_clearing_items_vp9_iadst8_idct8__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iadst8_idct8__vector_full", call_daedalus_items_vp9_iadst8_idct8__vector_full,
-      call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full },
+      call_daedalus_clearing_items_vp9_iadst8_idct8__vector_full, NULL },
 #endif
   { "daedalus_vp9_iadst8_idct8__c_full", call_daedalus_items_vp9_iadst8_idct8__c_full,
-      call_daedalus_clearing_items_vp9_iadst8_idct8__c_full },
-  { "vp9_idct4", call_daedalus_items_vp9_idct4, call_daedalus_clearing_items_vp9_idct4 },
+      call_daedalus_clearing_items_vp9_iadst8_idct8__c_full, NULL },
+  { "vp9_idct4", call_daedalus_items_vp9_idct4, call_daedalus_clearing_items_vp9_idct4, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_idct4__neon_dc", call_daedalus_items_vp9_idct4__neon_dc,
-      call_daedalus_clearing_items_vp9_idct4__neon_dc },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct4__neon_full", call_daedalus_items_vp9_idct4__neon_full,
-      call_daedalus_clearing_items_vp9_idct4__neon_full },
+      call_daedalus_clearing_items_vp9_idct4__neon_dc, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct4__vector_dc", call_daedalus_items_vp9_idct4__vector_dc,
-      call_daedalus_clearing_items_vp9_idct4__vector_dc },
+      call_daedalus_clearing_items_vp9_idct4__vector_dc, NULL },
+#endif
+  { "daedalus_vp9_idct4__c_dc", call_daedalus_items_vp9_idct4__c_dc,
+      call_daedalus_clearing_items_vp9_idct4__c_dc, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct4__neon_full", call_daedalus_items_vp9_idct4__neon_full,
+      call_daedalus_clearing_items_vp9_idct4__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct4__vector_full", call_daedalus_items_vp9_idct4__vector_full,
-      call_daedalus_clearing_items_vp9_idct4__vector_full },
+      call_daedalus_clearing_items_vp9_idct4__vector_full, NULL },
 #endif
-  { "daedalus_vp9_idct4__c_dc", call_daedalus_items_vp9_idct4__c_dc,
-      call_daedalus_clearing_items_vp9_idct4__c_dc },
   { "daedalus_vp9_idct4__c_full", call_daedalus_items_vp9_idct4__c_full,
-      call_daedalus_clearing_items_vp9_idct4__c_full },
+      call_daedalus_clearing_items_vp9_idct4__c_full, NULL },
   { "vp9_idct4_iadst4", call_daedalus_items_vp9_idct4_iadst4,
-      call_daedalus_clearing_items_vp9_idct4_iadst4 },
+      call_daedalus_clearing_items_vp9_idct4_iadst4, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_idct4_iadst4__neon_full", call_daedalus_items_vp9_idct4_iadst4__neon_full,
-      call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full },
+      call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct4_iadst4__vector_full", call_daedalus_items_vp9_idct4_iadst4__vector_full,
-      call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full },
+      call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full, NULL },
 #endif
   { "daedalus_vp9_idct4_iadst4__c_full", call_daedalus_items_vp9_idct4_iadst4__c_full,
-      call_daedalus_clearing_items_vp9_idct4_iadst4__c_full },
-  { "vp9_idct8", call_daedalus_items_vp9_idct8, call_daedalus_clearing_items_vp9_idct8 },
+      call_daedalus_clearing_items_vp9_idct4_iadst4__c_full, NULL },
+  { "vp9_idct8", call_daedalus_items_vp9_idct8, call_daedalus_clearing_items_vp9_idct8, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_idct8__neon_dc", call_daedalus_items_vp9_idct8__neon_dc,
-      call_daedalus_clearing_items_vp9_idct8__neon_dc },
+      call_daedalus_clearing_items_vp9_idct8__neon_dc, NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_idct8__neon_eob12", call_daedalus_items_vp9_idct8__neon_eob12,
-      call_daedalus_clearing_items_vp9_idct8__neon_eob12 },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_full", call_daedalus_items_vp9_idct8__neon_full,
-      call_daedalus_clearing_items_vp9_idct8__neon_full },
+      call_daedalus_clearing_items_vp9_idct8__neon_eob12, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct8__vector_dc", call_daedalus_items_vp9_idct8__vector_dc,
-      call_daedalus_clearing_items_vp9_idct8__vector_dc },
+      call_daedalus_clearing_items_vp9_idct8__vector_dc, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct8__vector_eob12", call_daedalus_items_vp9_idct8__vector_eob12,
-      call_daedalus_clearing_items_vp9_idct8__vector_eob12 },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct8__vector_full", call_daedalus_items_vp9_idct8__vector_full,
-      call_daedalus_clearing_items_vp9_idct8__vector_full },
+      call_daedalus_clearing_items_vp9_idct8__vector_eob12, NULL },
 #endif
   { "daedalus_vp9_idct8__c_dc", call_daedalus_items_vp9_idct8__c_dc,
-      call_daedalus_clearing_items_vp9_idct8__c_dc },
+      call_daedalus_clearing_items_vp9_idct8__c_dc, NULL },
   { "daedalus_vp9_idct8__c_eob12", call_daedalus_items_vp9_idct8__c_eob12,
-      call_daedalus_clearing_items_vp9_idct8__c_eob12 },
-  { "daedalus_vp9_idct8__c_full", call_daedalus_items_vp9_idct8__c_full,
-      call_daedalus_clearing_items_vp9_idct8__c_full },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8__neon_full_assumesum16",
-      call_daedalus_items_vp9_idct8__neon_full_assumesum16,
-      call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16 },
-#endif
+      call_daedalus_clearing_items_vp9_idct8__c_eob12, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_idct8__neon_eob12_assumesum16",
       call_daedalus_items_vp9_idct8__neon_eob12_assumesum16,
-      call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16 },
+      call_daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16, NULL },
 #endif
-  { "vp9_idct8_10", call_daedalus_items_vp9_idct8_10, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct8_10__neon_full", call_daedalus_items_vp9_idct8_10__neon_full, NULL },
+  { "daedalus_vp9_idct8__neon_full", call_daedalus_items_vp9_idct8__neon_full,
+      call_daedalus_clearing_items_vp9_idct8__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct8_10__vector_full", call_daedalus_items_vp9_idct8_10__vector_full, NULL },
+  { "daedalus_vp9_idct8__vector_full", call_daedalus_items_vp9_idct8__vector_full,
+      call_daedalus_clearing_items_vp9_idct8__vector_full, NULL },
 #endif
-  { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL },
+  { "daedalus_vp9_idct8__c_full", call_daedalus_items_vp9_idct8__c_full,
+      call_daedalus_clearing_items_vp9_idct8__c_full, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct8__neon_full_assumesum16",
+      call_daedalus_items_vp9_idct8__neon_full_assumesum16,
+      call_daedalus_clearing_items_vp9_idct8__neon_full_assumesum16, NULL },
+#endif
+  { "vp9_idct8_10", call_daedalus_items_vp9_idct8_10, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_idct8_10__neon_full", call_daedalus_items_vp9_idct8_10__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_idct8_10__vector_full", call_daedalus_items_vp9_idct8_10__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_idct8_10__c_full", call_daedalus_items_vp9_idct8_10__c_full, NULL, NULL },
   { "vp9_idct8_iadst8", call_daedalus_items_vp9_idct8_iadst8,
-      call_daedalus_clearing_items_vp9_idct8_iadst8 },
+      call_daedalus_clearing_items_vp9_idct8_iadst8, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_idct8_iadst8__neon_full", call_daedalus_items_vp9_idct8_iadst8__neon_full,
-      call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full },
+      call_daedalus_clearing_items_vp9_idct8_iadst8__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_idct8_iadst8__vector_full", call_daedalus_items_vp9_idct8_iadst8__vector_full,
-      call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full },
+      call_daedalus_clearing_items_vp9_idct8_iadst8__vector_full, NULL },
 #endif
   { "daedalus_vp9_idct8_iadst8__c_full", call_daedalus_items_vp9_idct8_iadst8__c_full,
-      call_daedalus_clearing_items_vp9_idct8_iadst8__c_full },
-  { "vp9_iwht4", call_daedalus_items_vp9_iwht4, call_daedalus_clearing_items_vp9_iwht4 },
+      call_daedalus_clearing_items_vp9_idct8_iadst8__c_full, NULL },
+  { "vp9_iwht4", call_daedalus_items_vp9_iwht4, call_daedalus_clearing_items_vp9_iwht4, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_iwht4__neon_full", call_daedalus_items_vp9_iwht4__neon_full,
-      call_daedalus_clearing_items_vp9_iwht4__neon_full },
+      call_daedalus_clearing_items_vp9_iwht4__neon_full, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_iwht4__vector_full", call_daedalus_items_vp9_iwht4__vector_full,
-      call_daedalus_clearing_items_vp9_iwht4__vector_full },
+      call_daedalus_clearing_items_vp9_iwht4__vector_full, NULL },
 #endif
   { "daedalus_vp9_iwht4__c_full", call_daedalus_items_vp9_iwht4__c_full,
-      call_daedalus_clearing_items_vp9_iwht4__c_full },
-  { "vp9_lpf16_10_h", call_daedalus_items_vp9_lpf16_10_h, NULL },
+      call_daedalus_clearing_items_vp9_iwht4__c_full, NULL },
+  { "vp9_lpf16_10_h", call_daedalus_items_vp9_lpf16_10_h, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_lpf16_10_h__neon_full_early",
-      call_daedalus_items_vp9_lpf16_10_h__neon_full_early, NULL },
+      call_daedalus_items_vp9_lpf16_10_h__neon_full_early, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_lpf16_10_h__vector_full_early",
-      call_daedalus_items_vp9_lpf16_10_h__vector_full_early, NULL },
+      call_daedalus_items_vp9_lpf16_10_h__vector_full_early, NULL, NULL },
 #endif
-  { "daedalus_vp9_lpf16_10_h__c_full", call_daedalus_items_vp9_lpf16_10_h__c_full, NULL },
-  { "vp9_lpf16_10_v", call_daedalus_items_vp9_lpf16_10_v, NULL },
+  { "daedalus_vp9_lpf16_10_h__c_full", call_daedalus_items_vp9_lpf16_10_h__c_full, NULL, NULL },
+  { "vp9_lpf16_10_v", call_daedalus_items_vp9_lpf16_10_v, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_lpf16_10_v__neon_full_early",
-      call_daedalus_items_vp9_lpf16_10_v__neon_full_early, NULL },
+      call_daedalus_items_vp9_lpf16_10_v__neon_full_early, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_lpf16_10_v__vector_full_early",
-      call_daedalus_items_vp9_lpf16_10_v__vector_full_early, NULL },
+      call_daedalus_items_vp9_lpf16_10_v__vector_full_early, NULL, NULL },
 #endif
-  { "daedalus_vp9_lpf16_10_v__c_full", call_daedalus_items_vp9_lpf16_10_v__c_full, NULL },
-  { "vp9_lpf4_h", call_daedalus_items_vp9_lpf4_h, NULL },
+  { "daedalus_vp9_lpf16_10_v__c_full", call_daedalus_items_vp9_lpf16_10_v__c_full, NULL, NULL },
+  { "vp9_lpf4_h", call_daedalus_items_vp9_lpf4_h, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_h__neon_full_early", call_daedalus_items_vp9_lpf4_h__neon_full_early, NULL },
+  { "daedalus_vp9_lpf4_h__neon_full_early", call_daedalus_items_vp9_lpf4_h__neon_full_early, NULL,
+      NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_lpf4_h__vector_full_early", call_daedalus_items_vp9_lpf4_h__vector_full_early,
+      NULL, NULL },
+#endif
+  { "daedalus_vp9_lpf4_h__c_full", call_daedalus_items_vp9_lpf4_h__c_full, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_lpf4_h__neon_full", call_daedalus_items_vp9_lpf4_h__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_lpf4_h__neon_full_x2", call_daedalus_items_vp9_lpf4_h__neon_full_x2, NULL, NULL },
+#endif
+  { "vp9_lpf4_v", call_daedalus_items_vp9_lpf4_v, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_lpf4_v__neon_full_early", call_daedalus_items_vp9_lpf4_v__neon_full_early, NULL,
       NULL },
-#endif
-  { "daedalus_vp9_lpf4_h__c_full", call_daedalus_items_vp9_lpf4_h__c_full, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_h__neon_full", call_daedalus_items_vp9_lpf4_h__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_h__neon_full_x2", call_daedalus_items_vp9_lpf4_h__neon_full_x2, NULL },
-#endif
-  { "vp9_lpf4_v", call_daedalus_items_vp9_lpf4_v, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_v__neon_full_early", call_daedalus_items_vp9_lpf4_v__neon_full_early, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_lpf4_v__vector_full_early", call_daedalus_items_vp9_lpf4_v__vector_full_early,
-      NULL },
+      NULL, NULL },
 #endif
-  { "daedalus_vp9_lpf4_v__c_full", call_daedalus_items_vp9_lpf4_v__c_full, NULL },
+  { "daedalus_vp9_lpf4_v__c_full", call_daedalus_items_vp9_lpf4_v__c_full, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_v__neon_full", call_daedalus_items_vp9_lpf4_v__neon_full, NULL },
+  { "daedalus_vp9_lpf4_v__neon_full", call_daedalus_items_vp9_lpf4_v__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf4_v__neon_full_x2", call_daedalus_items_vp9_lpf4_v__neon_full_x2, NULL },
+  { "daedalus_vp9_lpf4_v__neon_full_x2", call_daedalus_items_vp9_lpf4_v__neon_full_x2, NULL, NULL },
 #endif
-  { "vp9_lpf8_h", call_daedalus_items_vp9_lpf8_h, NULL },
+  { "vp9_lpf8_h", call_daedalus_items_vp9_lpf8_h, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_lpf8_h__neon_full_branch_early",
-      call_daedalus_items_vp9_lpf8_h__neon_full_branch_early, NULL },
+      call_daedalus_items_vp9_lpf8_h__neon_full_branch_early, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_lpf8_h__vector_full_branch_early",
-      call_daedalus_items_vp9_lpf8_h__vector_full_branch_early, NULL },
+      call_daedalus_items_vp9_lpf8_h__vector_full_branch_early, NULL, NULL },
 #endif
-  { "daedalus_vp9_lpf8_h__c_full", call_daedalus_items_vp9_lpf8_h__c_full, NULL },
+  { "daedalus_vp9_lpf8_h__c_full", call_daedalus_items_vp9_lpf8_h__c_full, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf8_h__neon_full", call_daedalus_items_vp9_lpf8_h__neon_full, NULL },
+  { "daedalus_vp9_lpf8_h__neon_full", call_daedalus_items_vp9_lpf8_h__neon_full, NULL, NULL },
 #endif
-  { "vp9_lpf8_v", call_daedalus_items_vp9_lpf8_v, NULL },
+  { "vp9_lpf8_v", call_daedalus_items_vp9_lpf8_v, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_lpf8_v__neon_full_branch_early",
-      call_daedalus_items_vp9_lpf8_v__neon_full_branch_early, NULL },
+      call_daedalus_items_vp9_lpf8_v__neon_full_branch_early, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_lpf8_v__vector_full_branch_early",
-      call_daedalus_items_vp9_lpf8_v__vector_full_branch_early, NULL },
+      call_daedalus_items_vp9_lpf8_v__vector_full_branch_early, NULL, NULL },
 #endif
-  { "daedalus_vp9_lpf8_v__c_full", call_daedalus_items_vp9_lpf8_v__c_full, NULL },
+  { "daedalus_vp9_lpf8_v__c_full", call_daedalus_items_vp9_lpf8_v__c_full, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_lpf8_v__neon_full", call_daedalus_items_vp9_lpf8_v__neon_full, NULL },
+  { "daedalus_vp9_lpf8_v__neon_full", call_daedalus_items_vp9_lpf8_v__neon_full, NULL, NULL },
 #endif
-  { "vp9_mc_16h", call_daedalus_items_vp9_mc_16h, NULL },
+  { "vp9_mc_16h", call_daedalus_items_vp9_mc_16h, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h__neon_sub8_dot", call_daedalus_items_vp9_mc_16h__neon_sub8_dot, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h__neon_sub8", call_daedalus_items_vp9_mc_16h__neon_sub8, NULL },
+  { "daedalus_vp9_mc_16h__neon_sub8_dot", call_daedalus_items_vp9_mc_16h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_16h__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h__neon_full", call_daedalus_items_vp9_mc_16h__neon_full, NULL },
+  { "daedalus_vp9_mc_16h__neon_sub8", call_daedalus_items_vp9_mc_16h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h__neon_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h__vector_sub8", call_daedalus_items_vp9_mc_16h__vector_sub8, NULL },
+  { "daedalus_vp9_mc_16h__vector_sub8", call_daedalus_items_vp9_mc_16h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_16h__c_sub8", call_daedalus_items_vp9_mc_16h__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h__c_sub8 },
+  { "daedalus_vp9_mc_16h__c_rows8", call_daedalus_items_vp9_mc_16h__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16h__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h__neon_full", call_daedalus_items_vp9_mc_16h__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h__vector_full", call_daedalus_items_vp9_mc_16h__vector_full, NULL },
+  { "daedalus_vp9_mc_16h__vector_full", call_daedalus_items_vp9_mc_16h__vector_full, NULL, NULL },
 #endif
-  { "daedalus_vp9_mc_16h__c_sub8", call_daedalus_items_vp9_mc_16h__c_sub8, NULL },
-  { "daedalus_vp9_mc_16h__c_rows8", call_daedalus_items_vp9_mc_16h__c_rows8, NULL },
-  { "daedalus_vp9_mc_16h__c_full", call_daedalus_items_vp9_mc_16h__c_full, NULL },
-  { "vp9_mc_16h_avg", call_daedalus_items_vp9_mc_16h_avg, NULL },
+  { "daedalus_vp9_mc_16h__c_full", call_daedalus_items_vp9_mc_16h__c_full, NULL, NULL },
+  { "vp9_mc_16h_avg", call_daedalus_items_vp9_mc_16h_avg, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_16h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h_avg__neon_sub8", call_daedalus_items_vp9_mc_16h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16h_avg__vector_sub8", call_daedalus_items_vp9_mc_16h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_16h_avg__c_sub8", call_daedalus_items_vp9_mc_16h_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg__c_sub8 },
+  { "daedalus_vp9_mc_16h_avg__c_rows8", call_daedalus_items_vp9_mc_16h_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16h_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16h_avg__neon_full", call_daedalus_items_vp9_mc_16h_avg__neon_full, NULL,
       NULL },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16h_avg__vector_full", call_daedalus_items_vp9_mc_16h_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_16h_avg__c_full", call_daedalus_items_vp9_mc_16h_avg__c_full, NULL, NULL },
+  { "vp9_mc_16hv", call_daedalus_items_vp9_mc_16hv, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h_avg__neon_sub8", call_daedalus_items_vp9_mc_16h_avg__neon_sub8, NULL },
+  { "daedalus_vp9_mc_16hv__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_16hv__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16h_avg__neon_full", call_daedalus_items_vp9_mc_16h_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_16hv__neon_sub8", call_daedalus_items_vp9_mc_16hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv__neon_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h_avg__vector_sub8", call_daedalus_items_vp9_mc_16h_avg__vector_sub8, NULL },
+  { "daedalus_vp9_mc_16hv__vector_sub8", call_daedalus_items_vp9_mc_16hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_16hv__c_sub8", call_daedalus_items_vp9_mc_16hv__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv__c_sub8 },
+  { "daedalus_vp9_mc_16hv__c_rows8", call_daedalus_items_vp9_mc_16hv__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16hv__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv__neon_full", call_daedalus_items_vp9_mc_16hv__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16h_avg__vector_full", call_daedalus_items_vp9_mc_16h_avg__vector_full, NULL },
+  { "daedalus_vp9_mc_16hv__vector_full", call_daedalus_items_vp9_mc_16hv__vector_full, NULL, NULL },
 #endif
-  { "daedalus_vp9_mc_16h_avg__c_sub8", call_daedalus_items_vp9_mc_16h_avg__c_sub8, NULL },
-  { "daedalus_vp9_mc_16h_avg__c_rows8", call_daedalus_items_vp9_mc_16h_avg__c_rows8, NULL },
-  { "daedalus_vp9_mc_16h_avg__c_full", call_daedalus_items_vp9_mc_16h_avg__c_full, NULL },
-  { "vp9_mc_16hv", call_daedalus_items_vp9_mc_16hv, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv__neon_sub8_dot, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv__neon_sub8", call_daedalus_items_vp9_mc_16hv__neon_sub8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv__neon_full", call_daedalus_items_vp9_mc_16hv__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16hv__vector_sub8", call_daedalus_items_vp9_mc_16hv__vector_sub8, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16hv__vector_full", call_daedalus_items_vp9_mc_16hv__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_16hv__c_sub8", call_daedalus_items_vp9_mc_16hv__c_sub8, NULL },
-  { "daedalus_vp9_mc_16hv__c_rows8", call_daedalus_items_vp9_mc_16hv__c_rows8, NULL },
-  { "daedalus_vp9_mc_16hv__c_full", call_daedalus_items_vp9_mc_16hv__c_full, NULL },
-  { "vp9_mc_16hv_avg", call_daedalus_items_vp9_mc_16hv_avg, NULL },
+  { "daedalus_vp9_mc_16hv__c_full", call_daedalus_items_vp9_mc_16hv__c_full, NULL, NULL },
+  { "vp9_mc_16hv_avg", call_daedalus_items_vp9_mc_16hv_avg, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_16hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot,
-      NULL },
+      NULL, call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv_avg__neon_sub8", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16hv_avg__neon_full", call_daedalus_items_vp9_mc_16hv_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_16hv_avg__neon_sub8", call_daedalus_items_vp9_mc_16hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv_avg__neon_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_16hv_avg__vector_sub8", call_daedalus_items_vp9_mc_16hv_avg__vector_sub8,
+      NULL, call_daedalus_tall_vp9_mc_16hv_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_16hv_avg__c_sub8", call_daedalus_items_vp9_mc_16hv_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16hv_avg__c_sub8 },
+  { "daedalus_vp9_mc_16hv_avg__c_rows8", call_daedalus_items_vp9_mc_16hv_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16hv_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16hv_avg__neon_full", call_daedalus_items_vp9_mc_16hv_avg__neon_full, NULL,
       NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_16hv_avg__vector_full", call_daedalus_items_vp9_mc_16hv_avg__vector_full,
+      NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_16hv_avg__c_full", call_daedalus_items_vp9_mc_16hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_16v", call_daedalus_items_vp9_mc_16v, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v__neon_sub8", call_daedalus_items_vp9_mc_16v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v__vector_sub8", call_daedalus_items_vp9_mc_16v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_16v__c_sub8", call_daedalus_items_vp9_mc_16v__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v__c_sub8 },
+  { "daedalus_vp9_mc_16v__c_rows8", call_daedalus_items_vp9_mc_16v__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16v__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v__neon_full", call_daedalus_items_vp9_mc_16v__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v__vector_full", call_daedalus_items_vp9_mc_16v__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_16v__c_full", call_daedalus_items_vp9_mc_16v__c_full, NULL, NULL },
+  { "vp9_mc_16v_avg", call_daedalus_items_vp9_mc_16v_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v_avg__neon_sub8", call_daedalus_items_vp9_mc_16v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v_avg__vector_sub8", call_daedalus_items_vp9_mc_16v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_16v_avg__c_sub8", call_daedalus_items_vp9_mc_16v_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg__c_sub8 },
+  { "daedalus_vp9_mc_16v_avg__c_rows8", call_daedalus_items_vp9_mc_16v_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_16v_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_16v_avg__neon_full", call_daedalus_items_vp9_mc_16v_avg__neon_full, NULL,
       NULL },
 #endif
-  { "daedalus_vp9_mc_16hv_avg__c_sub8", call_daedalus_items_vp9_mc_16hv_avg__c_sub8, NULL },
-  { "daedalus_vp9_mc_16hv_avg__c_rows8", call_daedalus_items_vp9_mc_16hv_avg__c_rows8, NULL },
-  { "daedalus_vp9_mc_16hv_avg__c_full", call_daedalus_items_vp9_mc_16hv_avg__c_full, NULL },
-  { "vp9_mc_16v", call_daedalus_items_vp9_mc_16v, NULL },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_16v_avg__vector_full", call_daedalus_items_vp9_mc_16v_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_16v_avg__c_full", call_daedalus_items_vp9_mc_16v_avg__c_full, NULL, NULL },
+  { "vp9_mc_4h", call_daedalus_items_vp9_mc_4h, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v__neon_sub8", call_daedalus_items_vp9_mc_16v__neon_sub8, NULL },
+  { "daedalus_vp9_mc_4h__neon_sub8_dot", call_daedalus_items_vp9_mc_4h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_4h__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v__neon_full", call_daedalus_items_vp9_mc_16v__neon_full, NULL },
+  { "daedalus_vp9_mc_4h__neon_sub8", call_daedalus_items_vp9_mc_4h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4h__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h__neon_sub4_dot", call_daedalus_items_vp9_mc_4h__neon_sub4_dot, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h__neon_sub4", call_daedalus_items_vp9_mc_4h__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v__vector_sub8", call_daedalus_items_vp9_mc_16v__vector_sub8, NULL },
+  { "daedalus_vp9_mc_4h__vector_sub8", call_daedalus_items_vp9_mc_4h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4h__vector_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v__vector_full", call_daedalus_items_vp9_mc_16v__vector_full, NULL },
+  { "daedalus_vp9_mc_4h__vector_sub4", call_daedalus_items_vp9_mc_4h__vector_sub4, NULL, NULL },
 #endif
-  { "daedalus_vp9_mc_16v__c_sub8", call_daedalus_items_vp9_mc_16v__c_sub8, NULL },
-  { "daedalus_vp9_mc_16v__c_rows8", call_daedalus_items_vp9_mc_16v__c_rows8, NULL },
-  { "daedalus_vp9_mc_16v__c_full", call_daedalus_items_vp9_mc_16v__c_full, NULL },
-  { "vp9_mc_16v_avg", call_daedalus_items_vp9_mc_16v_avg, NULL },
+  { "daedalus_vp9_mc_4h__c_sub8", call_daedalus_items_vp9_mc_4h__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4h__c_sub8 },
+  { "daedalus_vp9_mc_4h__c_rows8", call_daedalus_items_vp9_mc_4h__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4h__c_rows8 },
+  { "daedalus_vp9_mc_4h__c_sub4", call_daedalus_items_vp9_mc_4h__c_sub4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v_avg__neon_sub8", call_daedalus_items_vp9_mc_16v_avg__neon_sub8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_16v_avg__neon_full", call_daedalus_items_vp9_mc_16v_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_4h__neon_full", call_daedalus_items_vp9_mc_4h__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v_avg__vector_sub8", call_daedalus_items_vp9_mc_16v_avg__vector_sub8, NULL },
+  { "daedalus_vp9_mc_4h__vector_full", call_daedalus_items_vp9_mc_4h__vector_full, NULL, NULL },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_16v_avg__vector_full", call_daedalus_items_vp9_mc_16v_avg__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_16v_avg__c_sub8", call_daedalus_items_vp9_mc_16v_avg__c_sub8, NULL },
-  { "daedalus_vp9_mc_16v_avg__c_rows8", call_daedalus_items_vp9_mc_16v_avg__c_rows8, NULL },
-  { "daedalus_vp9_mc_16v_avg__c_full", call_daedalus_items_vp9_mc_16v_avg__c_full, NULL },
-  { "vp9_mc_4h", call_daedalus_items_vp9_mc_4h, NULL },
+  { "daedalus_vp9_mc_4h__c_full", call_daedalus_items_vp9_mc_4h__c_full, NULL, NULL },
+  { "vp9_mc_4h_avg", call_daedalus_items_vp9_mc_4h_avg, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_sub4_dot", call_daedalus_items_vp9_mc_4h__neon_sub4_dot, NULL },
+  { "daedalus_vp9_mc_4h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_sub4", call_daedalus_items_vp9_mc_4h__neon_sub4, NULL },
+  { "daedalus_vp9_mc_4h_avg__neon_sub8", call_daedalus_items_vp9_mc_4h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg__neon_sub8 },
 #endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_full", call_daedalus_items_vp9_mc_4h__neon_full, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h__vector_sub4", call_daedalus_items_vp9_mc_4h__vector_sub4, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h__vector_full", call_daedalus_items_vp9_mc_4h__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_4h__c_sub4", call_daedalus_items_vp9_mc_4h__c_sub4, NULL },
-  { "daedalus_vp9_mc_4h__c_rows4", call_daedalus_items_vp9_mc_4h__c_rows4, NULL },
-  { "daedalus_vp9_mc_4h__c_full", call_daedalus_items_vp9_mc_4h__c_full, NULL },
-  { "vp9_mc_4h_avg", call_daedalus_items_vp9_mc_4h_avg, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot,
+      NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4h_avg__vector_sub8", call_daedalus_items_vp9_mc_4h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg__vector_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4h_avg__vector_sub4", call_daedalus_items_vp9_mc_4h_avg__vector_sub4, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_4h_avg__c_sub8", call_daedalus_items_vp9_mc_4h_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg__c_sub8 },
+  { "daedalus_vp9_mc_4h_avg__c_rows8", call_daedalus_items_vp9_mc_4h_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg__c_rows8 },
+  { "daedalus_vp9_mc_4h_avg__c_sub4", call_daedalus_items_vp9_mc_4h_avg__c_sub4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4h_avg__neon_full", call_daedalus_items_vp9_mc_4h_avg__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4h_avg__vector_full", call_daedalus_items_vp9_mc_4h_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_4h_avg__c_full", call_daedalus_items_vp9_mc_4h_avg__c_full, NULL, NULL },
+  { "vp9_mc_4hv", call_daedalus_items_vp9_mc_4hv, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv__neon_sub8_dot", call_daedalus_items_vp9_mc_4hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv__neon_sub8", call_daedalus_items_vp9_mc_4hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4hv__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv__neon_sub4_dot, NULL,
       NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_full", call_daedalus_items_vp9_mc_4h_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_4hv__neon_sub4", call_daedalus_items_vp9_mc_4hv__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h_avg__vector_sub4", call_daedalus_items_vp9_mc_4h_avg__vector_sub4, NULL },
+  { "daedalus_vp9_mc_4hv__vector_sub8", call_daedalus_items_vp9_mc_4hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4hv__vector_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h_avg__vector_full", call_daedalus_items_vp9_mc_4h_avg__vector_full, NULL },
+  { "daedalus_vp9_mc_4hv__vector_sub4", call_daedalus_items_vp9_mc_4hv__vector_sub4, NULL, NULL },
 #endif
-  { "daedalus_vp9_mc_4h_avg__c_sub4", call_daedalus_items_vp9_mc_4h_avg__c_sub4, NULL },
-  { "daedalus_vp9_mc_4h_avg__c_rows4", call_daedalus_items_vp9_mc_4h_avg__c_rows4, NULL },
-  { "daedalus_vp9_mc_4h_avg__c_full", call_daedalus_items_vp9_mc_4h_avg__c_full, NULL },
-  { "vp9_mc_4hv", call_daedalus_items_vp9_mc_4hv, NULL },
+  { "daedalus_vp9_mc_4hv__c_sub8", call_daedalus_items_vp9_mc_4hv__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4hv__c_sub8 },
+  { "daedalus_vp9_mc_4hv__c_rows8", call_daedalus_items_vp9_mc_4hv__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4hv__c_rows8 },
+  { "daedalus_vp9_mc_4hv__c_sub4", call_daedalus_items_vp9_mc_4hv__c_sub4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv__neon_sub4_dot, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_sub4", call_daedalus_items_vp9_mc_4hv__neon_sub4, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_full", call_daedalus_items_vp9_mc_4hv__neon_full, NULL },
+  { "daedalus_vp9_mc_4hv__neon_full", call_daedalus_items_vp9_mc_4hv__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv__vector_sub4", call_daedalus_items_vp9_mc_4hv__vector_sub4, NULL },
+  { "daedalus_vp9_mc_4hv__vector_full", call_daedalus_items_vp9_mc_4hv__vector_full, NULL, NULL },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv__vector_full", call_daedalus_items_vp9_mc_4hv__vector_full, NULL },
+  { "daedalus_vp9_mc_4hv__c_full", call_daedalus_items_vp9_mc_4hv__c_full, NULL, NULL },
+  { "vp9_mc_4hv_avg", call_daedalus_items_vp9_mc_4hv_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot },
 #endif
-  { "daedalus_vp9_mc_4hv__c_sub4", call_daedalus_items_vp9_mc_4hv__c_sub4, NULL },
-  { "daedalus_vp9_mc_4hv__c_rows4", call_daedalus_items_vp9_mc_4hv__c_rows4, NULL },
-  { "daedalus_vp9_mc_4hv__c_full", call_daedalus_items_vp9_mc_4hv__c_full, NULL },
-  { "vp9_mc_4hv_avg", call_daedalus_items_vp9_mc_4hv_avg, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv_avg__neon_sub8", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8 },
+#endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot,
+      NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv_avg__neon_sub4", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4, NULL,
       NULL },
 #endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_sub4", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_full", call_daedalus_items_vp9_mc_4hv_avg__neon_full, NULL },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4hv_avg__vector_sub8", call_daedalus_items_vp9_mc_4hv_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv_avg__vector_sub4", call_daedalus_items_vp9_mc_4hv_avg__vector_sub4, NULL },
+  { "daedalus_vp9_mc_4hv_avg__vector_sub4", call_daedalus_items_vp9_mc_4hv_avg__vector_sub4, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_4hv_avg__c_sub8", call_daedalus_items_vp9_mc_4hv_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4hv_avg__c_sub8 },
+  { "daedalus_vp9_mc_4hv_avg__c_rows8", call_daedalus_items_vp9_mc_4hv_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4hv_avg__c_rows8 },
+  { "daedalus_vp9_mc_4hv_avg__c_sub4", call_daedalus_items_vp9_mc_4hv_avg__c_sub4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4hv_avg__neon_full", call_daedalus_items_vp9_mc_4hv_avg__neon_full, NULL,
+      NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv_avg__vector_full", call_daedalus_items_vp9_mc_4hv_avg__vector_full, NULL },
+  { "daedalus_vp9_mc_4hv_avg__vector_full", call_daedalus_items_vp9_mc_4hv_avg__vector_full, NULL,
+      NULL },
 #endif
-  { "daedalus_vp9_mc_4hv_avg__c_sub4", call_daedalus_items_vp9_mc_4hv_avg__c_sub4, NULL },
-  { "daedalus_vp9_mc_4hv_avg__c_rows4", call_daedalus_items_vp9_mc_4hv_avg__c_rows4, NULL },
-  { "daedalus_vp9_mc_4hv_avg__c_full", call_daedalus_items_vp9_mc_4hv_avg__c_full, NULL },
-  { "vp9_mc_4v", call_daedalus_items_vp9_mc_4v, NULL },
+  { "daedalus_vp9_mc_4hv_avg__c_full", call_daedalus_items_vp9_mc_4hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_4v", call_daedalus_items_vp9_mc_4v, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v__neon_sub4", call_daedalus_items_vp9_mc_4v__neon_sub4, NULL },
+  { "daedalus_vp9_mc_4v__neon_sub8", call_daedalus_items_vp9_mc_4v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4v__neon_sub8 },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v__neon_full", call_daedalus_items_vp9_mc_4v__neon_full, NULL },
+  { "daedalus_vp9_mc_4v__neon_sub4", call_daedalus_items_vp9_mc_4v__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v__vector_sub4", call_daedalus_items_vp9_mc_4v__vector_sub4, NULL },
+  { "daedalus_vp9_mc_4v__vector_sub8", call_daedalus_items_vp9_mc_4v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4v__vector_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v__vector_full", call_daedalus_items_vp9_mc_4v__vector_full, NULL },
+  { "daedalus_vp9_mc_4v__vector_sub4", call_daedalus_items_vp9_mc_4v__vector_sub4, NULL, NULL },
 #endif
-  { "daedalus_vp9_mc_4v__c_sub4", call_daedalus_items_vp9_mc_4v__c_sub4, NULL },
-  { "daedalus_vp9_mc_4v__c_rows4", call_daedalus_items_vp9_mc_4v__c_rows4, NULL },
-  { "daedalus_vp9_mc_4v__c_full", call_daedalus_items_vp9_mc_4v__c_full, NULL },
-  { "vp9_mc_4v_avg", call_daedalus_items_vp9_mc_4v_avg, NULL },
+  { "daedalus_vp9_mc_4v__c_sub8", call_daedalus_items_vp9_mc_4v__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4v__c_sub8 },
+  { "daedalus_vp9_mc_4v__c_rows8", call_daedalus_items_vp9_mc_4v__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4v__c_rows8 },
+  { "daedalus_vp9_mc_4v__c_sub4", call_daedalus_items_vp9_mc_4v__c_sub4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v_avg__neon_sub4", call_daedalus_items_vp9_mc_4v_avg__neon_sub4, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v_avg__neon_full", call_daedalus_items_vp9_mc_4v_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_4v__neon_full", call_daedalus_items_vp9_mc_4v__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v_avg__vector_sub4", call_daedalus_items_vp9_mc_4v_avg__vector_sub4, NULL },
+  { "daedalus_vp9_mc_4v__vector_full", call_daedalus_items_vp9_mc_4v__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_4v__c_full", call_daedalus_items_vp9_mc_4v__c_full, NULL, NULL },
+  { "vp9_mc_4v_avg", call_daedalus_items_vp9_mc_4v_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4v_avg__neon_sub8", call_daedalus_items_vp9_mc_4v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_4v_avg__neon_sub4", call_daedalus_items_vp9_mc_4v_avg__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v_avg__vector_full", call_daedalus_items_vp9_mc_4v_avg__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_4v_avg__c_sub4", call_daedalus_items_vp9_mc_4v_avg__c_sub4, NULL },
-  { "daedalus_vp9_mc_4v_avg__c_rows4", call_daedalus_items_vp9_mc_4v_avg__c_rows4, NULL },
-  { "daedalus_vp9_mc_4v_avg__c_full", call_daedalus_items_vp9_mc_4v_avg__c_full, NULL },
-  { "vp9_mc_8h", call_daedalus_items_vp9_mc_8h, NULL },
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub8_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_dot, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub8", call_daedalus_items_vp9_mc_8h__neon_sub8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_rows8", call_daedalus_items_vp9_mc_8h__neon_rows8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_full", call_daedalus_items_vp9_mc_8h__neon_full, NULL },
+  { "daedalus_vp9_mc_4v_avg__vector_sub8", call_daedalus_items_vp9_mc_4v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg__vector_sub8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h__vector_sub8", call_daedalus_items_vp9_mc_8h__vector_sub8, NULL },
+  { "daedalus_vp9_mc_4v_avg__vector_sub4", call_daedalus_items_vp9_mc_4v_avg__vector_sub4, NULL,
+      NULL },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h__vector_rows8", call_daedalus_items_vp9_mc_8h__vector_rows8, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h__vector_full", call_daedalus_items_vp9_mc_8h__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_8h__c_sub8", call_daedalus_items_vp9_mc_8h__c_sub8, NULL },
-  { "daedalus_vp9_mc_8h__c_rows8", call_daedalus_items_vp9_mc_8h__c_rows8, NULL },
-  { "daedalus_vp9_mc_8h__c_full", call_daedalus_items_vp9_mc_8h__c_full, NULL },
+  { "daedalus_vp9_mc_4v_avg__c_sub8", call_daedalus_items_vp9_mc_4v_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg__c_sub8 },
+  { "daedalus_vp9_mc_4v_avg__c_rows8", call_daedalus_items_vp9_mc_4v_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg__c_rows8 },
+  { "daedalus_vp9_mc_4v_avg__c_sub4", call_daedalus_items_vp9_mc_4v_avg__c_sub4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h__neon_sub8_r2_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_r2_dot, NULL },
+  { "daedalus_vp9_mc_4v_avg__neon_full", call_daedalus_items_vp9_mc_4v_avg__neon_full, NULL, NULL },
 #endif
-  { "vp9_mc_8h_avg", call_daedalus_items_vp9_mc_8h_avg, NULL },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_4v_avg__vector_full", call_daedalus_items_vp9_mc_4v_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_4v_avg__c_full", call_daedalus_items_vp9_mc_4v_avg__c_full, NULL, NULL },
+  { "vp9_mc_8h", call_daedalus_items_vp9_mc_8h, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h__neon_sub8_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h__neon_sub8", call_daedalus_items_vp9_mc_8h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h__neon_sub4_dot", call_daedalus_items_vp9_mc_8h__neon_sub4_dot, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h__neon_sub4", call_daedalus_items_vp9_mc_8h__neon_sub4, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h__neon_rows8", call_daedalus_items_vp9_mc_8h__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8h__vector_sub8", call_daedalus_items_vp9_mc_8h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h__vector_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8h__vector_rows8", call_daedalus_items_vp9_mc_8h__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h__vector_rows8 },
+#endif
+  { "daedalus_vp9_mc_8h__c_sub8", call_daedalus_items_vp9_mc_8h__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h__c_sub8 },
+  { "daedalus_vp9_mc_8h__c_rows8", call_daedalus_items_vp9_mc_8h__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h__c_rows8 },
+  { "daedalus_vp9_mc_8h__c_sub4", call_daedalus_items_vp9_mc_8h__c_sub4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h__neon_sub8_r2_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_r2_dot, NULL,
+      call_daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h__neon_full", call_daedalus_items_vp9_mc_8h__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8h__vector_full", call_daedalus_items_vp9_mc_8h__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_8h__c_full", call_daedalus_items_vp9_mc_8h__c_full, NULL, NULL },
+  { "vp9_mc_8h_avg", call_daedalus_items_vp9_mc_8h_avg, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_8h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_8h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h_avg__neon_sub8", call_daedalus_items_vp9_mc_8h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_8h_avg__neon_sub4_dot,
+      NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h_avg__neon_sub4", call_daedalus_items_vp9_mc_8h_avg__neon_sub4, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h_avg__neon_rows8", call_daedalus_items_vp9_mc_8h_avg__neon_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8h_avg__vector_sub8", call_daedalus_items_vp9_mc_8h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__vector_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8h_avg__vector_rows8", call_daedalus_items_vp9_mc_8h_avg__vector_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__vector_rows8 },
+#endif
+  { "daedalus_vp9_mc_8h_avg__c_sub8", call_daedalus_items_vp9_mc_8h_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__c_sub8 },
+  { "daedalus_vp9_mc_8h_avg__c_rows8", call_daedalus_items_vp9_mc_8h_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8h_avg__c_rows8 },
+  { "daedalus_vp9_mc_8h_avg__c_sub4", call_daedalus_items_vp9_mc_8h_avg__c_sub4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8h_avg__neon_full", call_daedalus_items_vp9_mc_8h_avg__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8h_avg__vector_full", call_daedalus_items_vp9_mc_8h_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_8h_avg__c_full", call_daedalus_items_vp9_mc_8h_avg__c_full, NULL, NULL },
+  { "vp9_mc_8hv", call_daedalus_items_vp9_mc_8hv, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_8hv__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv__neon_sub8", call_daedalus_items_vp9_mc_8hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv__neon_sub4_dot", call_daedalus_items_vp9_mc_8hv__neon_sub4_dot, NULL,
       NULL },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_sub8", call_daedalus_items_vp9_mc_8h_avg__neon_sub8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_rows8", call_daedalus_items_vp9_mc_8h_avg__neon_rows8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8h_avg__neon_full", call_daedalus_items_vp9_mc_8h_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_8hv__neon_sub4", call_daedalus_items_vp9_mc_8hv__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h_avg__vector_sub8", call_daedalus_items_vp9_mc_8h_avg__vector_sub8, NULL },
+  { "daedalus_vp9_mc_8hv__vector_sub8", call_daedalus_items_vp9_mc_8hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv__vector_sub8 },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h_avg__vector_rows8", call_daedalus_items_vp9_mc_8h_avg__vector_rows8, NULL },
-#endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8h_avg__vector_full", call_daedalus_items_vp9_mc_8h_avg__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_8h_avg__c_sub8", call_daedalus_items_vp9_mc_8h_avg__c_sub8, NULL },
-  { "daedalus_vp9_mc_8h_avg__c_rows8", call_daedalus_items_vp9_mc_8h_avg__c_rows8, NULL },
-  { "daedalus_vp9_mc_8h_avg__c_full", call_daedalus_items_vp9_mc_8h_avg__c_full, NULL },
-  { "vp9_mc_8hv", call_daedalus_items_vp9_mc_8hv, NULL },
+  { "daedalus_vp9_mc_8hv__c_sub8", call_daedalus_items_vp9_mc_8hv__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv__c_sub8 },
+  { "daedalus_vp9_mc_8hv__c_rows8", call_daedalus_items_vp9_mc_8hv__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8hv__c_rows8 },
+  { "daedalus_vp9_mc_8hv__c_sub4", call_daedalus_items_vp9_mc_8hv__c_sub4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv__neon_sub8_dot, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_sub8", call_daedalus_items_vp9_mc_8hv__neon_sub8, NULL },
-#endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv__neon_full", call_daedalus_items_vp9_mc_8hv__neon_full, NULL },
+  { "daedalus_vp9_mc_8hv__neon_full", call_daedalus_items_vp9_mc_8hv__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv__vector_sub8", call_daedalus_items_vp9_mc_8hv__vector_sub8, NULL },
+  { "daedalus_vp9_mc_8hv__vector_full", call_daedalus_items_vp9_mc_8hv__vector_full, NULL, NULL },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv__vector_full", call_daedalus_items_vp9_mc_8hv__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_8hv__c_sub8", call_daedalus_items_vp9_mc_8hv__c_sub8, NULL },
-  { "daedalus_vp9_mc_8hv__c_rows8", call_daedalus_items_vp9_mc_8hv__c_rows8, NULL },
-  { "daedalus_vp9_mc_8hv__c_full", call_daedalus_items_vp9_mc_8hv__c_full, NULL },
-  { "vp9_mc_8hv_avg", call_daedalus_items_vp9_mc_8hv_avg, NULL },
+  { "daedalus_vp9_mc_8hv__c_full", call_daedalus_items_vp9_mc_8hv__c_full, NULL, NULL },
+  { "vp9_mc_8hv_avg", call_daedalus_items_vp9_mc_8hv_avg, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_8hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv_avg__neon_sub8", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot,
+      NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8hv_avg__neon_sub4", call_daedalus_items_vp9_mc_8hv_avg__neon_sub4, NULL,
       NULL },
 #endif
-#if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv_avg__neon_sub8", call_daedalus_items_vp9_mc_8hv_avg__neon_sub8, NULL },
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8hv_avg__vector_sub8", call_daedalus_items_vp9_mc_8hv_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg__vector_sub8 },
 #endif
+  { "daedalus_vp9_mc_8hv_avg__c_sub8", call_daedalus_items_vp9_mc_8hv_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg__c_sub8 },
+  { "daedalus_vp9_mc_8hv_avg__c_rows8", call_daedalus_items_vp9_mc_8hv_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8hv_avg__c_rows8 },
+  { "daedalus_vp9_mc_8hv_avg__c_sub4", call_daedalus_items_vp9_mc_8hv_avg__c_sub4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8hv_avg__neon_full", call_daedalus_items_vp9_mc_8hv_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_8hv_avg__neon_full", call_daedalus_items_vp9_mc_8hv_avg__neon_full, NULL,
+      NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv_avg__vector_sub8", call_daedalus_items_vp9_mc_8hv_avg__vector_sub8, NULL },
+  { "daedalus_vp9_mc_8hv_avg__vector_full", call_daedalus_items_vp9_mc_8hv_avg__vector_full, NULL,
+      NULL },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8hv_avg__vector_full", call_daedalus_items_vp9_mc_8hv_avg__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_8hv_avg__c_sub8", call_daedalus_items_vp9_mc_8hv_avg__c_sub8, NULL },
-  { "daedalus_vp9_mc_8hv_avg__c_rows8", call_daedalus_items_vp9_mc_8hv_avg__c_rows8, NULL },
-  { "daedalus_vp9_mc_8hv_avg__c_full", call_daedalus_items_vp9_mc_8hv_avg__c_full, NULL },
-  { "vp9_mc_8v", call_daedalus_items_vp9_mc_8v, NULL },
+  { "daedalus_vp9_mc_8hv_avg__c_full", call_daedalus_items_vp9_mc_8hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_8v", call_daedalus_items_vp9_mc_8v, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v__neon_sub8", call_daedalus_items_vp9_mc_8v__neon_sub8, NULL },
+  { "daedalus_vp9_mc_8v__neon_sub8", call_daedalus_items_vp9_mc_8v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v__neon_sub8 },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v__neon_full", call_daedalus_items_vp9_mc_8v__neon_full, NULL },
+  { "daedalus_vp9_mc_8v__neon_sub4", call_daedalus_items_vp9_mc_8v__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v__vector_sub8", call_daedalus_items_vp9_mc_8v__vector_sub8, NULL },
+  { "daedalus_vp9_mc_8v__vector_sub8", call_daedalus_items_vp9_mc_8v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v__vector_sub8 },
 #endif
-#if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v__vector_full", call_daedalus_items_vp9_mc_8v__vector_full, NULL },
-#endif
-  { "daedalus_vp9_mc_8v__c_sub8", call_daedalus_items_vp9_mc_8v__c_sub8, NULL },
-  { "daedalus_vp9_mc_8v__c_rows8", call_daedalus_items_vp9_mc_8v__c_rows8, NULL },
-  { "daedalus_vp9_mc_8v__c_full", call_daedalus_items_vp9_mc_8v__c_full, NULL },
-  { "vp9_mc_8v_avg", call_daedalus_items_vp9_mc_8v_avg, NULL },
+  { "daedalus_vp9_mc_8v__c_sub8", call_daedalus_items_vp9_mc_8v__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v__c_sub8 },
+  { "daedalus_vp9_mc_8v__c_rows8", call_daedalus_items_vp9_mc_8v__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8v__c_rows8 },
+  { "daedalus_vp9_mc_8v__c_sub4", call_daedalus_items_vp9_mc_8v__c_sub4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v_avg__neon_sub8", call_daedalus_items_vp9_mc_8v_avg__neon_sub8, NULL },
+  { "daedalus_vp9_mc_8v__neon_full", call_daedalus_items_vp9_mc_8v__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8v__vector_full", call_daedalus_items_vp9_mc_8v__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_8v__c_full", call_daedalus_items_vp9_mc_8v__c_full, NULL, NULL },
+  { "vp9_mc_8v_avg", call_daedalus_items_vp9_mc_8v_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8v_avg__neon_sub8", call_daedalus_items_vp9_mc_8v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg__neon_sub8 },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_8v_avg__neon_full", call_daedalus_items_vp9_mc_8v_avg__neon_full, NULL },
+  { "daedalus_vp9_mc_8v_avg__neon_sub4", call_daedalus_items_vp9_mc_8v_avg__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v_avg__vector_sub8", call_daedalus_items_vp9_mc_8v_avg__vector_sub8, NULL },
+  { "daedalus_vp9_mc_8v_avg__vector_sub8", call_daedalus_items_vp9_mc_8v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_8v_avg__c_sub8", call_daedalus_items_vp9_mc_8v_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg__c_sub8 },
+  { "daedalus_vp9_mc_8v_avg__c_rows8", call_daedalus_items_vp9_mc_8v_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_8v_avg__c_rows8 },
+  { "daedalus_vp9_mc_8v_avg__c_sub4", call_daedalus_items_vp9_mc_8v_avg__c_sub4, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_8v_avg__neon_full", call_daedalus_items_vp9_mc_8v_avg__neon_full, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_8v_avg__vector_full", call_daedalus_items_vp9_mc_8v_avg__vector_full, NULL },
+  { "daedalus_vp9_mc_8v_avg__vector_full", call_daedalus_items_vp9_mc_8v_avg__vector_full, NULL,
+      NULL },
 #endif
-  { "daedalus_vp9_mc_8v_avg__c_sub8", call_daedalus_items_vp9_mc_8v_avg__c_sub8, NULL },
-  { "daedalus_vp9_mc_8v_avg__c_rows8", call_daedalus_items_vp9_mc_8v_avg__c_rows8, NULL },
-  { "daedalus_vp9_mc_8v_avg__c_full", call_daedalus_items_vp9_mc_8v_avg__c_full, NULL },
-  { NULL, NULL, NULL },
+  { "daedalus_vp9_mc_8v_avg__c_full", call_daedalus_items_vp9_mc_8v_avg__c_full, NULL, NULL },
+  { NULL, NULL, NULL, NULL },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "71d13f138e00a4b0",
+  .generator = "0e7dece1a5858f44",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -7,7 +7,8 @@ each class
 
 - C;
 - vectors and NEON as their rules say, and NEON with dot products as well where there are some; not
-  for a class between others in which a lane computes as much as in `full`: the first serves.
+  for a class in which a lane computes as much as in `full`, and of which items are of a class
+  before: that one serves.
 
 For `full`
 
@@ -56,7 +57,7 @@ def slots(kernel: Kernel) -> tuple[Slot, ...]:
 def _of_class(f: Facts, name: str) -> Iterator[Slot]:
     yield Slot("c", True, (options_of("c", name),))
     less = name == FULL or 0 < sum(_each_stage(f, name)) < sum(_each_stage(f, FULL))
-    if less or name == f.kernel.class_names[0]:
+    if less or _apart(f.kernel, name):
         yield from _vectors(f, name)
     if less:
         yield from _shaders(f, name)
@@ -135,6 +136,16 @@ def _machine_code(f: Facts, name: str) -> Iterator[Slot]:
     plain = [options_of(QPU, name, points=p) for p in sorted(w.choice("points") for w in ways)]
     half = len(plain) // 2
     yield Slot(QPU, True, (*plain[half:], *reversed(plain[:half])))
+
+
+def _apart(kernel: Kernel, name: str) -> bool:
+    """Whether no item of the class is of one before it."""
+    names = kernel.class_names
+    before = [kernel.item_class(n) for n in names[: names.index(name)]]
+    own = {} if name == FULL else {p: (lo, hi) for p, lo, hi in kernel.item_class(name).when}
+    return all(
+        any(p in own and (hi < own[p][0] or own[p][1] < lo) for p, lo, hi in c.when) for c in before
+    )
 
 
 def _dots_of_a_class(f: Facts, name: str) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from daedalus.dsl.decoders import DecoderEntry
 from daedalus.dsl.ir import Buffer, Kernel
-from daedalus.generator.compile.decoders import classes_of, function_name, known_values
+from daedalus.generator.compile.classes import classes_of
+from daedalus.generator.compile.decoders import function_name, known_values
 from daedalus.generator.compile.signatures import Signature, read_signature
 
 

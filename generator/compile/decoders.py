@@ -4,7 +4,7 @@
 What a spec declares stands in dsl/decoders.py, how signatures are read in signatures.py. A
 function picks the item's class and calls the best item function compiled in, one that clears blocks
 where it is to. Where a plane is put together it copies the parts first. Where there are more rows
-than an item has, the function for many items does them, one below the other.
+than an item has, a variant's function for such blocks does them, an item below the other.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,14 +14,12 @@ from typing import Any
 from daedalus.codecs.decoders.reading import described
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.errors import SpecError
-from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
+from daedalus.dsl.ir import FULL, Buffer, Kernel
+from daedalus.generator.compile.classes import Known, classes_of
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.signatures import BUFFER, VALUE, Signature, read_signature
 from daedalus.generator.compile.variants import GUARDS, PREFERRED, Variant
 from daedalus.generator.targets import shell
-
-# Parameters -> their ends, as far as anything is known of them.
-Known = Mapping[str, tuple[int, int]]
 
 _PITCH = 16  # bytes; rows of a plane that is put together begin at multiples of it
 
@@ -251,51 +249,6 @@ def ways(
     ]
 
 
-def classes_of(kernel: Kernel, known: Known) -> list[tuple[str, str]]:
-    """The classes that items can have, and what tells each from those behind it, in C.
-
-    The last one has no condition.
-    """
-    found: list[tuple[str, str]] = []
-    before: list[dict[str, tuple[int, int]]] = []
-    for name in kernel.class_names:
-        when = {} if name == FULL else {p: (a, b) for p, a, b in kernel.item_class(name).when}
-        left = _left(when, known)
-        if left is None or any(_holds(b, when, known) for b in before):
-            continue  # it excludes what is known, or is a part of a class before it
-        before.append(when)
-        found.append((name, " && ".join(left)))
-        if not left:
-            break
-    return found
-
-
-def _left(when: Mapping[str, tuple[int, int]], known: Known) -> list[str] | None:
-    """The conditions in C that what is known leaves open; None where it excludes the class."""
-    left = []
-    for p, (lo, hi) in when.items():
-        first, last = known.get(p, (lo - 1, hi + 1))
-        if hi < first or last < lo:
-            return None
-        if lo == hi and first < lo and hi < last:
-            left.append(f"{p} == {lo}")
-            continue
-        left += [f"{p} >= {lo}"] if first < lo else []
-        left += [f"{p} <= {hi}"] if hi < last else []
-    return left
-
-
-def _holds(
-    outer: Mapping[str, tuple[int, int]], inner: Mapping[str, tuple[int, int]], known: Known
-) -> bool:
-    """Whether what meets the inner conditions meets the outer ones."""
-    for p, (lo, hi) in outer.items():
-        ends = [r for r in (inner.get(p), known.get(p)) if r is not None]
-        if not ends or max(r[0] for r in ends) < lo or hi < min(r[1] for r in ends):
-            return False
-    return True
-
-
 def _class(
     kernel: Kernel,
     class_name: str,
@@ -303,14 +256,18 @@ def _class(
     function: Callable[[Variant], str],
     condition: str,
 ) -> Way:
-    """How the items of a class are done, which the condition tells."""
+    """How the items of a class are done, which the condition tells.
+
+    A target without variants of the class does them as any items.
+    """
     best: dict[str, str] = {}  # by target
     special: dict[str, dict[str, str]] = {}  # condition -> function for some processors only
-    for v in variants:
-        if v.is_gpu or not v.prod or v.kernel.id != kernel.id:
-            continue
-        if v.options.class_name == class_name:
-            name, target = function(v), v.options.target
+    own = [v for v in variants if not v.is_gpu and v.prod and v.kernel.id == kernel.id]
+    for target in PREFERRED:
+        of_it = [v for v in own if v.options.target == target]
+        mine = [v for v in of_it if v.options.class_name == class_name]
+        for v in mine or [v for v in of_it if v.options.class_name == FULL and function(v)]:
+            name = function(v)
             if not v.options.needs:
                 best.setdefault(target, name)
             elif target not in best:
@@ -331,11 +288,11 @@ def _class(
 def _pieces(
     kernel: Kernel, signature: Signature, variants: tuple[Variant, ...]
 ) -> dict[str, Any] | None:
-    """How `n_pieces` of the most rows that an item has are done by a function for many items.
+    """How blocks of more rows than an item has are done.
 
-    That is what counts the rows, an item's rows, the parameters of all pieces, and the call; and
-    the calls of the entry itself for the `whole` pieces and for the rows that are `left`. What is
-    `meta` or begins with `n_` is the name of nothing in a spec.
+    That is what counts the rows, an item's rows, and the call of a variant's function for whole
+    items one below the other; and the calls of the entry itself for the `whole` items and for the
+    rows that are `left`. What begins with `n_` is the name of nothing in a spec.
     """
     if not signature.pieces:
         return None
@@ -343,30 +300,21 @@ def _pieces(
     rows = kernel.param(name).hi
     call: list[str] = []
     for b in kernel.buffers:
-        stride = signature.values[f"{b.name}.stride"]
-        call += [b.name, stride, f"{rows} * {stride}"]
-    values = {**signature.values, name: str(rows)}
+        call += [b.name, signature.values[f"{b.name}.stride"]]
+    call += [signature.values[p.name] for p in kernel.params if p.name != name]
     return {
         "name": name,
         "rows": rows,
-        "meta": [_member(p, values[p.name]) for p in kernel.params],
-        "call": ", ".join([*call, "n_pieces", "&meta", "0"]),
+        "call": ", ".join([*call, f"(size_t){name} / {rows}"]),
         "classes": ways(
             kernel,
             variants,
-            lambda v: v.items_name,
+            lambda v: v.tall_name,
             known_values(kernel, signature, **{name: rows}),
         ),
         "whole": ", ".join("n_whole" if n == name else n for n in signature.names),
         "left": ", ".join(_below(kernel, signature)),
     }
-
-
-def _member(p: Param, value: str) -> str:
-    """The initialiser of a parameter in a kernel's meta."""
-    if p.count == 1:
-        return f".{p.name} = ({p.dtype.c}){value}"
-    return f".{p.name} = {{{', '.join(f'{value}[{n}]' for n in range(p.count))}}}"
 
 
 def _below(kernel: Kernel, signature: Signature) -> list[str]:

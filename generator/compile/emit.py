@@ -21,7 +21,7 @@ from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
 from daedalus.generator.compile import kept
 from daedalus.generator.compile.decoders import decoder_files, function_name
-from daedalus.generator.compile.items import items_functions
+from daedalus.generator.compile.items import items_functions, tall_entry
 from daedalus.generator.compile.pieces import rows_more
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.variants import Variant, comment, make_variant, source_text, tidy
@@ -128,7 +128,8 @@ def entry_variants(entry: Entry, targets: Sequence[str] = TARGETS) -> list[Varia
     known: Lowered = {}
     keys = kept.Keys(entry.kernel, entry.spec)
     out = []
-    for options, prod in entry.listed:
+    # Those for any items last: they do a class's only where no variant of the class can.
+    for options, prod in sorted(entry.listed, key=lambda x: x[0].class_name == FULL):
         at = rank[options.target] + (0 if prod else 200)
         rank[options.target] += 1
         if options.target in targets:
@@ -333,14 +334,14 @@ def _items_entries(
     if library == "prod":
         return {"functions": [], "all_items": []}
     functions: list[dict[str, object]] = []
-    listed: list[tuple[str, str, str, str]] = []
+    listed: list[tuple[str, str, str, str, str]] = []
     for e in entries:
         public = items_functions(e.kernel, variants)
         if not public:
             continue
         functions += [f | {"guard": ""} for f in public]
         names = [str(f["name"]) for f in public]
-        listed.append((e.kernel.id, "", names[0], names[1] if len(names) > 1 else ""))
+        listed.append((e.kernel.id, "", names[0], names[1] if len(names) > 1 else "", ""))
         for v in variants:
             if v.kernel.id != e.kernel.id or v.is_gpu:
                 continue
@@ -349,7 +350,8 @@ def _items_entries(
             functions += [
                 f | {"guard": guard, "name": name} for f, name in zip(public, names, strict=False)
             ]
-            listed.append((v.name, guard, v.items_name, v.clearing_items_name))
+            functions += [tall_entry(v)] if v.rows else []
+            listed.append((v.name, guard, v.items_name, v.clearing_items_name, v.tall_name))
     return {"functions": functions, "all_items": listed}
 
 

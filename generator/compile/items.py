@@ -50,6 +50,7 @@ def _function(
         "planes": list(steps),
         "count": count,
         "params": bool(kernel.params),
+        "ignores": ([] if steps else ["steps"]) + ([] if kernel.params else ["meta", "meta_step"]),
         "classes": classes,
         "decides": [p.name for p in kernel.params if p.name in decides],
         "call": ", ".join(names),
@@ -72,3 +73,19 @@ def _passed(kernel: Kernel, cleared: tuple[str, ...]) -> str:
     if kernel.params:
         out += [f"(const daedalus_{kernel.id}_meta *)meta", "meta_step"]
     return ", ".join(out)
+
+
+def tall_entry(v: Variant) -> dict[str, object]:
+    """For the table of all functions for items: a variant's one for items one below the other."""
+    kernel = v.kernel
+    out: list[str] = []
+    for n, b in enumerate(kernel.buffers):
+        out += [f"({shell.pointer(b)})buffers[{n}].data", f"buffers[{n}].stride"]
+    others = [p.name for p in kernel.params if p.name != v.rows]
+    out += [f"((const daedalus_{kernel.id}_meta *)meta)->{name}" for name in others]
+    return {
+        "name": v.tall_name,
+        "guard": v.guard,
+        "ignores": ["steps", "meta_step", *([] if others else ["meta"])],
+        "passed": ", ".join([*out, "n_items"]),
+    }

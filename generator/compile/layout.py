@@ -59,7 +59,7 @@ def numpy_type(b: Buffer) -> np.dtype[np.generic]:
 
 def place(
     kernel: Kernel, items: Items, rng: np.random.Generator, *, upwards: bool, close: bool = False,
-    withheld: str = "", align: Mapping[str, int] | None = None, across: int = 0,
+    withheld: str = "", align: Mapping[str, int] | None = None, across: int = 0, down: int = 0,
 ) -> Placed:  # fmt: skip
     """The items in memory; `upwards` gives planes a negative stride.
 
@@ -70,7 +70,8 @@ def place(
     The buffer `withheld` has no memory: tools/check puts pages there that cannot be touched.
 
     `align` gives for planes by name what pointer, stride and offsets are multiples of, in bytes.
-    With `across` so many items stand in a row, in their order; else in any order.
+    With `across` so many items stand in a row, in their order; else in any order. With `down` so
+    many rows lie from an item to the one below it, in all planes.
     """
     placed: list[PlacedBuffer] = []
     offsets: dict[str, Array] = {}
@@ -81,7 +82,9 @@ def place(
             offsets[f"{b.name}_off"] = np.zeros(items.count, dtype=np.int64)
         elif b.kind == "plane":
             steps = _closest(kernel, b) if close else [n + _GUARD for n in b.extents]
-            grid = _Grid(tuple(steps), _aligned_elements(b, align or {}), across, upwards)
+            grid = _Grid(
+                (down or steps[0], steps[1]), _aligned_elements(b, align or {}), across, upwards
+            )
             one, offsets[f"{b.name}_off"] = _plane(b, items, rng, grid)
             held[b.name] = one.elements[one.where].astype(np.int64)
         else:

@@ -10,6 +10,15 @@ from collections.abc import Iterator
 from daedalus.dsl.ir import Affine, Kernel, Node, Op, Stage, walk
 
 
+def counted(kernel: Kernel) -> str:
+    """The parameter that counts rows in a decoder's function, where these may be more than an item
+    has (`rows+` in its signature); empty where there is none."""
+    words = [w.partition(":")[0] for d in kernel.decoders for w in d.signature.split()]
+    names = {p.name for p in kernel.params if p.count == 1}
+    found = [w[:-1] for w in words if w.endswith("+") and w[:-1] in names]
+    return next((n for n in found if not uncut(kernel, n)), "")
+
+
 def uncut(kernel: Kernel, name: str) -> str:
     """Why the rows that the parameter `name` counts cannot be done in pieces; empty if they can.
 

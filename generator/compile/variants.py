@@ -15,7 +15,9 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Kernel, Op
 from daedalus.dsl.show import show
 from daedalus.generator.compile import qpu_choices, qpu_text
+from daedalus.generator.compile.classes import of_whole_rows
 from daedalus.generator.compile.clearing import cleared_blocks, clearing
+from daedalus.generator.compile.pieces import counted
 from daedalus.generator.options import GPU_TARGETS, QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.targets import shell
@@ -64,6 +66,7 @@ class Variant:
     recorded: bool = True  # of that, whether its schedule is the one that a search found
     program: str = ""  # of that, what was scheduled, whatever its name
     forms: tuple[dict[str, int | str], ...] = ()  # of a NEON variant, by stage: Selection.record
+    rows: str = ""  # what counts the rows of a block that its function for tall ones does
 
     @property
     def is_gpu(self) -> bool:
@@ -120,6 +123,17 @@ class Variant:
     def clearing_items_arguments(self) -> list[str]:
         """Its parameters."""
         return writable(self.kernel, self.items_arguments)
+
+    @property
+    def tall_name(self) -> str:
+        """The function for items one below the other, as decoders' blocks of more rows than an
+        item has are; "" where there are none."""
+        return self.name.replace("daedalus_", "daedalus_tall_", 1) if self.rows else ""
+
+    @property
+    def tall_arguments(self) -> list[str]:
+        """Its parameters."""
+        return shell.tall_arguments(self.kernel, self.rows)
 
     @property
     def item_arguments(self) -> list[str]:
@@ -180,6 +194,7 @@ def make_variant(
             hint="leave out dot, or give the class a narrower range of taps",
         )  # fmt: skip
     selections: list[Selection] = []
+    rows = counted(kernel) if options.class_name in of_whole_rows(kernel) else ""
 
     def see(selection: Selection) -> None:
         selections.append(selection)
@@ -231,6 +246,8 @@ def make_variant(
         clearing_name=name.replace("daedalus_", "daedalus_clearing_", 1),
         clearing_arguments=writable(kernel, shell.item_arguments(kernel)),
         clearing=clear,
+        tall=_tall(kernel, lowered, rows) if rows else None,
+        tall_name=name.replace("daedalus_", "daedalus_tall_", 1),
         items_name=name.replace("daedalus_", "daedalus_items_", 1),
         items_arguments=shell.items_arguments(kernel),
         clearing_items_name=name.replace("daedalus_", "daedalus_clearing_items_", 1),
@@ -250,7 +267,19 @@ def make_variant(
     meaning = show(kernel) + text + _header_texts(headers, vectors)
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
-    return Variant(kernel, options, prod, rank, text.replace(_PLACE, digest), digest, forms=forms)
+    text = text.replace(_PLACE, digest)
+    return Variant(kernel, options, prod, rank, text, digest, forms=forms, rows=rows)
+
+
+def _tall(kernel: Kernel, lowered: Kernel, rows: str) -> dict[str, list[str]]:
+    """The function for items one below the other, as far as the kernel decides it."""
+    most = kernel.param(rows).hi
+    return {
+        "arguments": shell.tall_arguments(kernel, rows),
+        "unused": shell.unused_tall_arguments(kernel, lowered, rows),
+        "call": shell.tall_call(lowered, rows, most),
+        "advance": shell.tall_advance(lowered, most),
+    }
 
 
 def _make_shader(

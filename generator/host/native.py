@@ -181,6 +181,7 @@ def build_library(
     elif arch == "simde":
         include = fetch.ensure("simde", "all") / "usr" / "include"
         settings += [f"-DDAEDALUS_SIMDE={include}", "-DDAEDALUS_HAVE_NATIVE_NEON=OFF"]
+        settings.append("-DCMAKE_C_FLAGS_RELEASE=-O1")  # to be compared alone, and slow to compile
     settings.append(f"-DDAEDALUS_SANITIZE={'address,undefined' if sanitize else ''}")
     with alone(place):
         forget_foreign(place, repo_root() / source)

@@ -13,6 +13,7 @@ from daedalus.codecs.decoders.reading import described
 from daedalus.codecs.decoders.tables import Pointer
 from daedalus.dsl.decoders import DecoderEntry, Part
 from daedalus.dsl.ir import FULL, Buffer, Kernel
+from daedalus.generator.compile.classes import classes_of
 from daedalus.generator.compile.decoder_calls import (
     Words,
     arguments,
@@ -21,7 +22,7 @@ from daedalus.generator.compile.decoder_calls import (
     packed_copies,
     packed_parts,
 )
-from daedalus.generator.compile.decoders import classes_of, function_name
+from daedalus.generator.compile.decoders import function_name
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.signatures import read_signature
 from daedalus.generator.compile.variants import tidy

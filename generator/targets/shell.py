@@ -209,6 +209,33 @@ def unused_arguments(kernel: Kernel) -> list[str]:
     return [n for n in names if n not in call]
 
 
+# ------------------------------------------------------------------ items one below the other
+
+
+def tall_arguments(kernel: Kernel, rows: str) -> list[str]:
+    """Parameters of a function for items with all of the rows that a parameter counts."""
+    names = {f"int32_t {rows}"}
+    return [*(a for a in item_arguments(kernel) if a not in names), "size_t n_pieces"]
+
+
+def tall_call(lowered: Kernel, rows: str, most: int) -> list[str]:
+    """What it passes on for each."""
+    return [str(most) if n == rows else n for n in item_call(lowered)]
+
+
+def tall_advance(lowered: Kernel, most: int) -> list[str]:
+    """Statements that go down to the next."""
+    steps = {b.name: f"{b.name}_stride" for b in lowered.buffers}
+    return [_advance(b, str(most), steps) for b in used_buffers(lowered)]
+
+
+def unused_tall_arguments(kernel: Kernel, lowered: Kernel, rows: str) -> list[str]:
+    """Arguments of that function that it does not use."""
+    call = item_call(lowered)
+    names = [argument_name(a) for a in tall_arguments(kernel, rows)]
+    return [n for n in names[:-1] if n not in call]
+
+
 # ------------------------------------------------------------------ many items, laid out regularly
 
 

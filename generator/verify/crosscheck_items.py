@@ -15,7 +15,9 @@ from daedalus.dsl import interp, vectors
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile import layout
+from daedalus.generator.compile.classes import of_whole_rows
 from daedalus.generator.compile.clearing import cleared_blocks
+from daedalus.generator.compile.pieces import counted
 from daedalus.generator.verify.crosscheck import (
     ITEMS,
     SHARES,
@@ -28,6 +30,7 @@ from daedalus.generator.verify.crosscheck import (
 )
 
 ROW, COLUMN, HOSTILE_ROW = REGULAR = ("row", "column", "hostile row")  # prepare_regular()
+TALL = "tall"  # where decoders have blocks of more rows than an item has
 CLEARING = "clearing"
 HOSTILE_CLEARING = f"hostile {CLEARING}"  # what lies about its class may be cleared in part
 
@@ -38,6 +41,7 @@ def prepare_regular(kernel: Kernel, count: int, seed: int) -> list[Batch]:
     In a row items touch, so far as they may; in a column there is a guard between them, rows run
     upwards, and three items in turn are the same. Of a hostile row every other item has the
     parameters of a conformant one, so that all classes are taken for items that may lie about them.
+    Tall blocks are items with all rows and no gap, of which three in turn are the same.
     """
     out: list[Batch] = []
     n = max(16, int(count * len(kernel.class_names) * SHARES["neighbours"]))
@@ -52,7 +56,20 @@ def prepare_regular(kernel: Kernel, count: int, seed: int) -> list[Batch]:
         close, across = kind != COLUMN, 1 if kind == COLUMN else items.count
         placed = layout.place(kernel, items, rng, upwards=not close, close=close, across=across)
         out.append(Batch(kind, placed, interp.run(kernel, placed.items)))
-    return out
+    return [*out, *_prepare_tall(kernel, n, seed)]
+
+
+def _prepare_tall(kernel: Kernel, count: int, seed: int) -> list[Batch]:
+    rows = counted(kernel)
+    if not rows:
+        return []
+    most = kernel.param(rows).hi
+    items = vectors.make_items(kernel, count, seed + 2 + len(REGULAR), "conformant")
+    whole = np.flatnonzero(items.params[rows] == most)
+    items = items.take(np.repeat(whole[: -(-count // 3)], 3))
+    rng = np.random.default_rng([seed, 97, len(REGULAR)])
+    placed = layout.place(kernel, items, rng, upwards=False, close=True, across=1, down=most)
+    return [Batch(TALL, placed, interp.run(kernel, placed.items))]
 
 
 def _claiming(items: Items, others: Items) -> Items:
@@ -76,15 +93,17 @@ def check_items(
     by_name = {o.variant: o for o in outcomes}
     clears = cleared_blocks(kernel)
     for batch in batches:
-        hostile = batch.kind == HOSTILE_ROW
+        hostile, tall = batch.kind == HOSTILE_ROW, batch.kind == TALL
         whole = np.arange(batch.placed.items.count)
         runs: list[tuple[str, Array, Outcome]] = []
         for v, prod in variants:
             mine = interp.in_class(kernel, options_in(v).class_name, batch.placed.items)
             chosen = whole if hostile else np.flatnonzero(mine)
+            if tall and options_in(v).class_name not in of_whole_rows(kernel):
+                continue
             ways = _items_ways(batch.kind, clears if prod else ())
             runs += [(f"{v} {way}", chosen, by_name[v]) for way in ways]
-        ways = _items_ways(batch.kind, clears)
+        ways = [] if tall else _items_ways(batch.kind, clears)  # the public ones are for any
         runs += [(f"{kernel.id} {way}", whole, public) for way in ways]
         results = execute(program, device, batch, [(name, chosen) for name, chosen, _ in runs])
         for (name, chosen, outcome), images in zip(runs, results, strict=True):
@@ -95,6 +114,8 @@ def check_items(
 
 def _items_ways(kind: str, clears: tuple[str, ...]) -> list[str]:
     """How tools/check runs functions for many items on a batch of the kind: see items.h there."""
+    if kind == TALL:
+        return ["tall"]
     ways = ["items"]
     if kind == COLUMN:
         ways.append("items one")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Stream programs whose every call of one of our functions is a dispatch on the GPU.
 
-A decoder entry calls the item function of a variant, or the one for many items where a block is
-higher than an item. The linker gives such calls to functions written here (--wrap), which make a
-batch of the arguments and hand it to the runtime, for the QPU and nothing else; tools/stream/qpu.c
-does that. So the GPU sees just what the CPU would, and nothing is said twice of how a decoder's
-arguments become a kernel's.
+A decoder entry calls the item function of a variant, or the one for items below each other where a
+block is higher than an item. The linker gives such calls to functions written here (--wrap), which
+make a batch of the arguments and hand it to the runtime, for the QPU and nothing else;
+tools/stream/qpu.c does that. So the GPU sees just what the CPU would, and nothing is said twice of
+how a decoder's arguments become a kernel's.
 """
 
 from collections import Counter
@@ -17,13 +17,11 @@ from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.compile.emit import entry_variants
 from daedalus.generator.compile.registry import Entry, load
-from daedalus.generator.compile.signatures import read_signature
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.devices.vulkan import GpuDevice
 from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS
 from daedalus.generator.targets import shell
-from daedalus.generator.targets.shell import meta_fields
 from daedalus.generator.verify import stream
 
 
@@ -67,15 +65,15 @@ def build_program(decoder: Decoder, arch: str) -> Path:
     library = native.build_library(
         arch, targets=("daedalus_variants",), options=("-DDAEDALUS_ALLOW_UNVERIFIED=ON",)
     )
-    variants, tall = wrapped(decoder.oracle), higher(decoder.oracle)
-    source = write_source(place / f"{decoder.name}-qpu.c", variants, tall)
+    variants = wrapped(decoder.oracle)
+    source = write_source(place / f"{decoder.name}-qpu.c", variants)
     return stream.link(
         decoder,
         arch,
         place / decoder.name,
         library / "libdaedalus_variants.a",
         sources=[source, folder() / "qpu.c"],
-        wrap=names(variants, tall),
+        wrap=names(variants),
         static=False,
     )
 
@@ -97,23 +95,12 @@ def wrapped(decoder: str) -> list[Variant]:
     ]
 
 
-def higher(decoder: str) -> set[str]:
-    """Kernels of which a decoder's call may be of more rows than an item has."""
-    return {
-        e.kernel.id
-        for e in for_gpu(decoder)
-        for d in e.kernel.decoders
-        if d.decoder == decoder and read_signature(e.kernel, d).pieces
-    }
-
-
-def names(variants: list[Variant], tall: set[str]) -> list[str]:
+def names(variants: list[Variant]) -> list[str]:
     """The functions that are to be wrapped."""
-    found = [n for v in variants for n in (v.item_name, v.clearing_name) if n]
-    return found + [v.items_name for v in variants if v.kernel.id in tall]
+    return [n for v in variants for n in (v.item_name, v.clearing_name, v.tall_name) if n]
 
 
-def write_source(path: Path, variants: list[Variant], tall: set[str]) -> Path:
+def write_source(path: Path, variants: list[Variant]) -> Path:
     """Writes the functions that take the wrapped ones' place."""
     codecs = sorted({v.kernel.codec for v in variants})
     parts = [
@@ -134,8 +121,8 @@ def write_source(path: Path, variants: list[Variant], tall: set[str]) -> Path:
             parts.append(
                 _function(v.kernel, v.clearing_name, v.clearing_arguments, cleared=tuple(changed))
             )
-        if v.kernel.id in tall:
-            parts.append(_many(v.kernel, v.items_name, v.items_arguments))
+        if v.rows:
+            parts.append(_tall(v))
     refresh(path, "\n".join(parts) + "\n")
     return path
 
@@ -149,12 +136,8 @@ def _function(kernel: Kernel, name: str, arguments: list[str], *, cleared: tuple
         *_head(kernel, name, arguments),
         f"  daedalus_{kernel.id}_meta meta;",
         "  memset(&meta, 0, sizeof(meta));",
+        *_params(kernel, "meta"),
     ]
-    for p in kernel.params:
-        if p.count > 1:
-            lines.append(f"  memcpy(meta.{p.name}, {p.name}, sizeof(meta.{p.name}));")
-        else:
-            lines.append(f"  meta.{p.name} = ({p.dtype.c}){p.name};")
     lines.append(f'  stream_on_qpu("{kernel.id}", buffers, 1, &meta);')
     lines += [
         f"  memset({b.name}, 0, {b.size} * sizeof(*{b.name}));"
@@ -164,25 +147,34 @@ def _function(kernel: Kernel, name: str, arguments: list[str], *, cleared: tuple
     return "\n".join([*lines, "}"])
 
 
-def _many(kernel: Kernel, name: str, arguments: list[str]) -> str:
-    """Takes a function's arguments into a batch of its items; there are planes only."""
-    offsets = [
-        f"    many[i].{b.name}_off += ({f.type})((ptrdiff_t)i * {b.name}_step);"
-        for b in kernel.buffers
-        for f in meta_fields(kernel)[0]
-        if f.name == f"{b.name}_off"
-    ]
+def _tall(v: Variant) -> str:
+    """Takes the arguments of a function for items below each other into a batch of these."""
+    kernel = v.kernel
+    most = kernel.param(v.rows).hi
+    planes = [b.name for b in kernel.buffers]
     lines = [
-        *_head(kernel, name, arguments),
-        f"  daedalus_{kernel.id}_meta many[STREAM_MOST_ITEMS];",
-        f'  stream_few_items("{kernel.id}", n_{kernel.item_noun});',
-        f"  for (size_t i = 0; i < n_{kernel.item_noun}; i++) {{",
-        "    many[i] = meta[i * meta_step];",
-        *offsets,
+        *_head(kernel, v.tall_name, v.tall_arguments),
+        f"  const int32_t {v.rows} = {most};",
+        f"  daedalus_{kernel.id}_meta meta[STREAM_MOST_ITEMS];",
+        "  memset(meta, 0, sizeof(meta));",
+        f'  stream_few_items("{kernel.id}", n_pieces);',
+        "  for (size_t i = 0; i < n_pieces; i++) {",
+        *(f"    meta[i].{n}_off = (uint32_t)((ptrdiff_t)i * {most} * {n}_stride);" for n in planes),
+        *_params(kernel, "meta[i]"),
         "  }",
-        f'  stream_on_qpu("{kernel.id}", buffers, n_{kernel.item_noun}, many);',
+        f'  stream_on_qpu("{kernel.id}", buffers, n_pieces, meta);',
     ]
     return "\n".join([*lines, "}"])
+
+
+def _params(kernel: Kernel, meta: str) -> list[str]:
+    """Statements that take the arguments into a struct of meta."""
+    return [
+        f"  memcpy({meta}.{p.name}, {p.name}, sizeof({meta}.{p.name}));"
+        if p.count > 1
+        else f"  {meta}.{p.name} = ({p.dtype.c}){p.name};"
+        for p in kernel.params
+    ]
 
 
 def _head(kernel: Kernel, name: str, arguments: list[str]) -> list[str]:

@@ -6,8 +6,10 @@ const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kerne
   const daedalus_variant *best = NULL;
   for (size_t i = 0; i < kernel->n_variants; i++) {
     const daedalus_variant *variant = &kernel->variants[i];
-    if (variant->class_index == class_index && variant->cpu != NULL &&
-        (variant->needs & ~daedalus_cpu_features) == 0 &&
+    /* Those for any items rank behind a class's own of their target, and before other targets'. */
+    const bool fits =
+        variant->class_index == class_index || variant->class_index == kernel->n_classes - 1;
+    if (fits && variant->cpu != NULL && (variant->needs & ~daedalus_cpu_features) == 0 &&
         (best == NULL || variant->rank < best->rank)) {
       best = variant;
     }

@@ -13,7 +13,8 @@ typedef struct daedalus_pick {
   uint32_t workgroup;              /* of a GPU variant, as daedalus_append_variant() takes it */
 } daedalus_pick;
 
-/** @return the variant of that class with the lowest rank that the CPU can run, or NULL */
+/** @return the variant for items of that class with the lowest rank that the CPU can run, or NULL
+ */
 const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,
                                                uint16_t class_index);
 

@@ -53,9 +53,10 @@ def test_a_class_gets_what_it_gains() -> None:
         return [s.target for s in found]
 
     assert of("vp9_idct4", "dc") == list(TARGETS)
-    assert of("vp9_copy4", "rows4") == ["c", "vector", "neon"], "only its height is known"
-    assert of("vp9_mc_4h", "sub4") == ["c", "vector", "neon", "neon", QPU]
-    assert of("vp9_mc_4h", "rows4") == ["c"], "what it has most of, sub4 does"
+    assert of("vp9_copy4", "rows8") == ["c", "vector", "neon"], "only its height is known"
+    assert of("vp9_copy4", "rows4") == ["c", "vector", "neon"], "no item is of the one before"
+    assert of("vp9_mc_4h", "sub8") == ["c", "vector", "neon", "neon", QPU]
+    assert of("vp9_mc_4h", "rows8") == ["c"], "what it has most of, sub8 does"
 
 
 TWO_STAGES = """

@@ -216,26 +216,40 @@ def rows_spec(body: str, dtype: str = "u8", **words: str) -> str:
     )
 
 
-def test_higher_blocks_are_one_call_of_the_function_for_many_items(tmp_path: Path) -> None:
+def test_higher_blocks_are_one_call_of_the_function_for_them(tmp_path: Path) -> None:
     header, source = made(tmp_path, rows_spec("dst[y, x] = max(src[y - 1, x], dst[y, x])"))
     assert "* rows may be more than 8, too." in header
-    names = "(dst, dst_stride, src, src_stride, "
-    item = f"daedalus_item_test_rows__c_full{names}rows);"
-    assert f"if (rows > 8) {{ daedalus_dec_test_rows__tall{names}rows); return; }} {item} }}" in (
-        source
-    )
-    items = "daedalus_items_test_rows__c_full(dst, dst_stride, 8 * dst_stride, src, src_stride, 8 *"
+    name, names = "daedalus_dec_test_rows", "(dst, dst_stride, src, src_stride, "
     assert (
-        "const daedalus_test_rows_meta meta = {.rows = (uint8_t)8}; const size_t n_pieces ="
-        f" (size_t)rows / 8; {items} src_stride, n_pieces, &meta, 0); }}" in source
+        f"if (rows > 8) {{ if (rows % 8 != 0) {{ {name}__odd{names}rows); return; }}"
+        f" daedalus_tall_test_rows__c_full{names}(size_t)rows / 8); return; }}"
+        f" daedalus_item_test_rows__c_full{names}rows); }}" in source
     )
+    (text,) = (v.text for v in generate(load(tmp_path)).variants)
+    assert (
+        "void daedalus_tall_test_rows__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t"
+        " *src, ptrdiff_t src_stride, size_t n_pieces) { for (; n_pieces > 0; n_pieces--) {"
+        " one_item(dst, dst_stride, src, src_stride, 8); dst += 8 * dst_stride;"
+        " src += 8 * src_stride; } }" in " ".join(text.split())
+    )
+
+
+def test_only_classes_of_all_rows_have_a_function_for_higher_blocks(tmp_path: Path) -> None:
+    classes = "".join(
+        f'k.item_class("{name}", rows=({rows}, {rows}), why="a test")\n    '
+        for name, rows in (("whole", 8), ("half", 4))
+    )
+    spec(tmp_path, rows_spec("dst[y, x] = src[y, x]", declarations=classes))
+    listed = tmp_path / "family" / "options.toml"
+    listed.write_text('[test_rows]\nprod = ["c_whole", "c_half", "c_full"]\n')
+    variants = generate(load(tmp_path)).variants
+    assert [v.options.class_name for v in variants if v.tall_name] == ["whole"]
 
 
 def test_rows_below_the_whole_pieces_are_done_apart(tmp_path: Path) -> None:
     _, source = made(tmp_path, rows_spec("dst[y, x] = src[y, x]"))
     name = "daedalus_dec_test_rows"
     names = "(dst, dst_stride, src, src_stride, "
-    assert f"if (rows % 8 != 0) {{ {name}__odd{names}rows); return; }}" in source
     assert (
         f"const int n_whole = rows / 8 * 8; {name}{names}n_whole);"
         f" {name}(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride, src_stride,"
@@ -250,8 +264,8 @@ def test_all_pieces_have_the_parameters_of_the_block(tmp_path: Path) -> None:
         '    q = k.param("q", u8, 0, 9)',
     ).replace("rows+", "rows+ a p q=4")
     _, source = made(tmp_path, text)
-    members = ".rows = (uint8_t)8, .a = {a[0], a[1]}, .p = (uint16_t)p, .q = (uint8_t)4};"
-    assert f"const daedalus_test_rows_meta meta = {{{members}" in source
+    values = "(dst, dst_stride, src, src_stride, a, p, 4, (size_t)rows / 8);"
+    assert f"daedalus_tall_test_rows__c_full{values}" in source
 
 
 def test_rows_may_be_filtered_twice(tmp_path: Path) -> None:
@@ -293,9 +307,8 @@ def test_locals_of_entries_are_named_like_nothing_of_a_spec(tmp_path: Path) -> N
         + [own / "src" / "decoder_dec.c"]
     )
     source = files["src/decoder_dec.c"]
-    assert set(re.findall(r"^  const (?:int|size_t|\w+_meta) (\w+) =", source, re.MULTILINE)) == {
-        "meta", "n_pieces", "n_whole"
-    }  # fmt: skip
+    found = set(re.findall(r"^  const (?:int|size_t|\w+_meta) (\w+) =", source, re.MULTILINE))
+    assert found == {"n_whole"}
 
 
 @pytest.mark.parametrize("word", ["meta", "n_pieces", "n_whole"])
@@ -385,6 +398,43 @@ def test_a_processor_that_lacks_something_gets_the_next_best(behind: str, tmp_pa
         f" daedalus_item_test_dot__{behind}{call} }} #else"
         f" daedalus_item_test_dot__c_full{call} #endif" in source
     )
+
+
+CLASSES = """\
+from daedalus.dsl.lang import *
+
+@kernel(clause="a test", decoders={"dec": "dst dst.stride p"})
+def test_classes(k):
+    p = k.param("p", u8, 0, 9)
+    dst = k.plane("dst", u8, rows=(0, 1), cols=(0, 16), access="inout")
+    k.item_class("one", p=(1, 1), why="a test")
+    with k.stage(x=16) as x:
+        dst[0, x] = wrap(dst[0, x] + p, u8)
+"""
+
+
+def test_a_target_without_a_variant_of_a_class_does_it_as_any_items(tmp_path: Path) -> None:
+    """Not as scalar C, which has one: a vector's is better for what it was not made for, too."""
+    spec(tmp_path, CLASSES)
+    listed = tmp_path / "family" / "options.toml"
+    listed.write_text('[test_classes]\nprod = ["neon_full", "c_one", "c_full"]\n')
+    made = generate(load(tmp_path))
+    source = " ".join(made.files["src/decoder_dec.c"].split())
+    call = "(dst, dst_stride, p);"
+    assert (
+        f"if (p == 1) {{ #if DAEDALUS_HAVE_NEON daedalus_item_test_classes__neon_full{call} #else"
+        f" daedalus_item_test_classes__c_one{call} #endif" in source
+    )
+    ranks = {v.options.name: v.rank for v in made.variants}
+    assert ranks["neon_full"] < ranks["c_one"] < ranks["c_full"]  # as the runtime chooses
+
+
+def test_variants_for_any_items_rank_behind_those_of_classes(tmp_path: Path) -> None:
+    spec(tmp_path, CLASSES)
+    listed = tmp_path / "family" / "options.toml"
+    listed.write_text('[test_classes]\nprod = ["neon_full", "neon_one", "c_full", "c_one"]\n')
+    ranks = {v.options.name: v.rank for v in generate(load(tmp_path)).variants}
+    assert ranks["neon_one"] < ranks["neon_full"] < ranks["c_one"] < ranks["c_full"]
 
 
 # ------------------------------------------------------------------ planes that are put together

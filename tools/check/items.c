@@ -15,7 +15,10 @@ static const daedalus_items_entry *find_entry(const char *name) {
 
 static daedalus_items_fn *find_function(const char *name, items_way way) {
   const daedalus_items_entry *entry = find_entry(name);
-  return entry == NULL ? NULL : way.cleared != NULL ? entry->clearing : entry->items;
+  if (entry == NULL) {
+    return NULL;
+  }
+  return way.cleared != NULL ? entry->clearing : way.tall ? entry->tall : entry->items;
 }
 
 bool items_known(const char *name, items_way way) {

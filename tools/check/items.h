@@ -16,6 +16,7 @@
 typedef struct items_way {
   bool on;
   bool one;            /* only items of equal parameters a call, and one struct of meta for them */
+  bool tall;           /* the same, by the function for items one below the other */
   const char *cleared; /* names of blocks, separated by blanks; NULL: the function clears none */
   bool in_part;        /* items may lie about what their blocks hold: what is not cleared stays */
 } items_way;

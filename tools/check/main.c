@@ -13,8 +13,8 @@
  *           items on the CPU.  After a GPU variant's name, or "dispatch", come a blank, the size of
  *           workgroups (0: the variant's own) and "copy", "place" or "whole": gpu.h.  Or after a
  *           QPU variant's name "simulate", how many threads and "default" or "other": simulator.h.
- *           Or after a CPU variant's name, or the kernel's id, "items", "items one", or "clearing"
- *           or "hostile clearing" and the names of blocks: items.h
+ *           Or after a CPU variant's name, or the kernel's id, "items", "items one", "tall", or
+ *           "clearing" or "hostile clearing" and the names of blocks: items.h
  *   result  per run: outcome (0 done, 1 read-only buffer changed, 2 no such variant, 3 fault,
  *           4 dispatch refused, 5 as gpu.h and simulator.h say, 6 as items.h says), then, but for 2
  * and 3, the images of the buffers that the kernel writes
@@ -94,9 +94,10 @@ static run_way parse_way(char *name) {
   way.items.in_part = strncmp(rest, hostile, sizeof hostile - 1) == 0;
   rest += way.items.in_part ? sizeof hostile - 1 : 0;
   const bool clears = strncmp(rest, clearing, sizeof clearing - 1) == 0;
-  way.items.on = clears || strncmp(rest, "items", 5) == 0;
+  way.items.tall = strcmp(rest, "tall") == 0;
+  way.items.on = clears || way.items.tall || strncmp(rest, "items", 5) == 0;
   if (way.items.on) {
-    way.items.one = strcmp(rest, "items one") == 0;
+    way.items.one = way.items.tall || strcmp(rest, "items one") == 0;
     way.items.cleared = clears ? rest + sizeof clearing - 1 : NULL;
     return way;
   }

@@ -18,6 +18,7 @@ from daedalus.dsl.lang import (
 )  # fmt: skip
 
 BANKS = ("smooth", "regular", "sharp", "bilinear")
+MOST = 8  # rows of an item: lower blocks have fewer, higher ones are several items
 BEFORE, BEHIND = 3, 4  # samples that 8 taps take before and behind the one that is predicted
 
 
@@ -76,11 +77,6 @@ AVG = Op(
 COPY = Op("copy", "", PUT.clause, "put")
 
 
-def most_rows(width: int) -> int:
-    """The height of an item. Some blocks so wide are lower; higher ones are several items."""
-    return min(width, 8)
-
-
 def entries(width: int, way: Way, op: Op) -> dict[str, dict[str, str]]:
     """FFmpeg has a function for each bank, and others where mx or my is 0."""
     asked = f"[{int(way.h)}][{int(way.v)}]"
@@ -106,16 +102,15 @@ def stored(dst: BufferRef, y: object, x: object, op: Op, value: Value) -> None:
 )
 def vp9_mc(k: KernelBuilder, width: int, way: Way, op: Op) -> None:
     """8-tap {way.says} interpolation of a block {width} wide, {op.says}."""
-    most = most_rows(width)
     # What the taps reach beyond the block, along each axis that they filter.
     around = (-BEFORE, BEHIND)
-    high, wide = ((0, most), (0, width))
+    high, wide = ((0, MOST), (0, width))
     if way.v:
         high = (high[0] + around[0], high[1] + around[1])
     if way.h:
         wide = (wide[0] + around[0], wide[1] + around[1])
     dst = k.plane(
-        "dst", u8, rows=(0, most), cols=(0, width), access="inout" if op.average else "out"
+        "dst", u8, rows=(0, MOST), cols=(0, width), access="inout" if op.average else "out"
     )
     src = k.plane("src", u8, rows=high, cols=wide)
     bank = k.param("filter", u8, 0, 3, why="interp_filter: smooth, regular, sharp, bilinear")
@@ -124,13 +119,15 @@ def vp9_mc(k: KernelBuilder, width: int, way: Way, op: Op) -> None:
         for name, asked in (("mx", way.h), ("my", way.v))
         if asked
     }
-    rows = k.param("rows", u8, 1, most, why="height; higher blocks are several items")
+    rows = k.param("rows", u8, 1, MOST, why="height; higher blocks are several items")
     between: dict[str, Any] = dict.fromkeys(at, (1, 15))
     k.item_class(
-        f"sub{most}", rows=(most, most), **between,
+        f"sub{MOST}", rows=(MOST, MOST), **between,
         why="taps of 8 bits: only the copy's needs more",
     )  # fmt: skip
-    k.item_class(f"rows{most}", rows=(most, most), why="an item with all of its rows")
+    k.item_class(f"rows{MOST}", rows=(MOST, MOST), why="an item with all of its rows")
+    if width < 16:
+        k.item_class("sub4", rows=(4, 4), **between, why="blocks of four rows")
     taps = k.table("taps", i16, [t for b in SUBPEL_FILTERS for t in b])
 
     def filtered(place: Value, pixels: list[Value]) -> Value:
@@ -139,14 +136,14 @@ def vp9_mc(k: KernelBuilder, width: int, way: Way, op: Op) -> None:
     near = range(-BEFORE, BEHIND + 1)
     if way.h and way.v:
         # Intermediate rows are limited to samples, as all decoders do it.
-        mid = k.temp("mid", (most + 7, width))
-        with k.stage(y=k.upto(rows + 7, most + 7), x=width) as (y, x):
+        mid = k.temp("mid", (MOST + 7, width))
+        with k.stage(y=k.upto(rows + 7, MOST + 7), x=width) as (y, x):
             mid[y, x] = filtered(at["mx"], [src[y - BEFORE, x + n] for n in near])
-        with k.stage(y=k.upto(rows, most), x=width) as (y, x):
+        with k.stage(y=k.upto(rows, MOST), x=width) as (y, x):
             out = filtered(at["my"], [mid[y + n, x] for n in range(8)])
             stored(dst, y, x, op, out)
         return
-    with k.stage(y=k.upto(rows, most), x=width) as (y, x):
+    with k.stage(y=k.upto(rows, MOST), x=width) as (y, x):
         if way.h:
             out = filtered(at["mx"], [src[y, x + n] for n in near])
         else:
@@ -164,12 +161,13 @@ def vp9_mc(k: KernelBuilder, width: int, way: Way, op: Op) -> None:
 )
 def vp9_whole(k: KernelBuilder, op: Op, width: int) -> None:
     """A block {width} wide as it stands in the reference, {op.says}."""
-    most = most_rows(width)
     dst = k.plane(
-        "dst", u8, rows=(0, most), cols=(0, width), access="inout" if op.average else "out"
+        "dst", u8, rows=(0, MOST), cols=(0, width), access="inout" if op.average else "out"
     )
-    src = k.plane("src", u8, rows=(0, most), cols=(0, width))
-    rows = k.param("rows", u8, 1, most, why="height; higher blocks are several items")
-    k.item_class(f"rows{most}", rows=(most, most), why="an item with all of its rows")
-    with k.stage(y=k.upto(rows, most), x=width) as (y, x):
+    src = k.plane("src", u8, rows=(0, MOST), cols=(0, width))
+    rows = k.param("rows", u8, 1, MOST, why="height; higher blocks are several items")
+    k.item_class(f"rows{MOST}", rows=(MOST, MOST), why="an item with all of its rows")
+    if width < 16:
+        k.item_class("rows4", rows=(4, 4), why="blocks of four rows")
+    with k.stage(y=k.upto(rows, MOST), x=width) as (y, x):
         stored(dst, y, x, op, src[y, x])

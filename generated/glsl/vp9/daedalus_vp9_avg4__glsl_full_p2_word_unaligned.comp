@@ -6,8 +6,8 @@
 //
 // vp9_avg4, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
-// 8 invocations an item
-// input hash ffb895a0fa543348
+// 16 invocations an item
+// input hash f04443f25b0bf796
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -33,8 +33,8 @@ layout(push_constant) uniform Push {
 
 void main() {
   const uint own = gl_LocalInvocationID.x;
-  const uint lane = own & 7u;
-  const uint number = gl_GlobalInvocationID.x >> 3;
+  const uint lane = own & 15u;
+  const uint number = gl_GlobalInvocationID.x >> 4;
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
@@ -43,7 +43,7 @@ void main() {
   const int dst_at2 = (push.dst_base + int(r0.x)) >> 1;
   const int dst_stride2 = push.dst_stride >> 1;
   const int rows_ = int(r0.z & 255u);
-  // stage 1 of 1: y = 0..3, x = 0..1; writes dst
+  // stage 1 of 1: y = 0..7, x = 0..1; writes dst
   {
     const int y_own = int(lane >> 1);
     const int x = int(lane & 1u);

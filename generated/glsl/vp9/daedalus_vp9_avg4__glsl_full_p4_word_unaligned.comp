@@ -6,8 +6,8 @@
 //
 // vp9_avg4, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
-// 4 invocations an item
-// input hash 1dd4c0cbd1f70aa6
+// 8 invocations an item
+// input hash fc0a6b27bffab0f0
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -32,8 +32,8 @@ layout(push_constant) uniform Push {
 
 void main() {
   const uint own = gl_LocalInvocationID.x;
-  const uint lane = own & 3u;
-  const uint number = gl_GlobalInvocationID.x >> 2;
+  const uint lane = own & 7u;
+  const uint number = gl_GlobalInvocationID.x >> 3;
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
@@ -42,7 +42,7 @@ void main() {
   const int dst_at4 = (push.dst_base + int(r0.x)) >> 2;
   const int dst_stride4 = push.dst_stride >> 2;
   const int rows_ = int(r0.z & 255u);
-  // stage 1 of 1: y = 0..3; writes dst
+  // stage 1 of 1: y = 0..7; writes dst
   {
     const int y_own = int(lane);
     const int y = min(y_own, rows_ - 1);

@@ -7,7 +7,7 @@
 // vp9_avg8, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
 // 32 invocations an item
-// input hash 72d3a1a54802947e
+// input hash 670cf3be0727547e
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

@@ -7,7 +7,7 @@
 // vp9_avg8, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
 // 16 invocations an item
-// input hash 605428ddacdc671f
+// input hash 8ba22a8c92431606
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

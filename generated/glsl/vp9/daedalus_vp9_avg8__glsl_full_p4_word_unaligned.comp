@@ -7,7 +7,7 @@
 // vp9_avg8, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
 // 16 invocations an item
-// input hash 91c02e95a04bd56e
+// input hash 4a4d9a705220b5bb
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

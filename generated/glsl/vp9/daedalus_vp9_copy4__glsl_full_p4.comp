@@ -6,8 +6,8 @@
 //
 // vp9_copy4, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
-// 4 invocations an item
-// input hash 4a7511ca37249ffe
+// 8 invocations an item
+// input hash a535e20c2843ebda
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -33,8 +33,8 @@ layout(push_constant) uniform Push {
 
 void main() {
   const uint own = gl_LocalInvocationID.x;
-  const uint lane = own & 3u;
-  const uint number = gl_GlobalInvocationID.x >> 2;
+  const uint lane = own & 7u;
+  const uint number = gl_GlobalInvocationID.x >> 3;
   const bool live = number < push.n_items;
   const uint record = push.first + min(number, push.n_items - 1u);
   const uvec4 r0 = records[record];
@@ -43,7 +43,7 @@ void main() {
   const int dst_at = push.dst_base + int(r0.x);
   const int dst_stride = push.dst_stride;
   const int rows_ = int(r0.z & 255u);
-  // stage 1 of 1: y = 0..3; writes dst
+  // stage 1 of 1: y = 0..7; writes dst
   {
     const int y_own = int(lane);
     const int y = min(y_own, rows_ - 1);

@@ -7,7 +7,7 @@
 // vp9_copy8, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
 // 32 invocations an item
-// input hash 8086b89abc572948
+// input hash bc160ea8b90c50a1
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

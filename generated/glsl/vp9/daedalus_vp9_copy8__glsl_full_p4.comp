@@ -7,7 +7,7 @@
 // vp9_copy8, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
 // 16 invocations an item
-// input hash 3395747ddef0094f
+// input hash e15127f24d58c385
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

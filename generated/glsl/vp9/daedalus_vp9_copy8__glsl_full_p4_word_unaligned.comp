@@ -7,7 +7,7 @@
 // vp9_copy8, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
 // 16 invocations an item
-// input hash 6c4fa1970df1cbb6
+// input hash 8f41ceda5ae307c8
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

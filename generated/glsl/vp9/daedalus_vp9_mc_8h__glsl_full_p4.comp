@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 16 invocations an item
-// input hash 37bdc56bb5122476
+// input hash 5e46a73533b6d807
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 16 invocations an item
-// input hash b7a9f1bbe21ea0b2
+// input hash da9792d61cc3a668
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

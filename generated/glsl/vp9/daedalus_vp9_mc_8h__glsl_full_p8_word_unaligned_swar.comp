@@ -7,7 +7,7 @@
 // vp9_mc_8h, GLSL, class full
 // computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
 // 8 invocations an item
-// input hash 4a47241092192e79
+// input hash 59c64fccf66ae563
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

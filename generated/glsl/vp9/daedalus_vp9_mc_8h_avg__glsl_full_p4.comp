@@ -7,7 +7,7 @@
 // vp9_mc_8h_avg, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 // 16 invocations an item
-// input hash 618df03839ffe012
+// input hash d6bc992edf96b030
 #extension GL_EXT_shader_8bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

@@ -7,7 +7,7 @@
 // vp9_mc_8h_avg, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 // 16 invocations an item
-// input hash b4d6aee1d03d36f3
+// input hash 96aff9888de508ed
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

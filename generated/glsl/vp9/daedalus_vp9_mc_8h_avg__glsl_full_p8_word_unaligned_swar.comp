@@ -7,7 +7,7 @@
 // vp9_mc_8h_avg, GLSL, class full
 // computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
 // 8 invocations an item
-// input hash 478b6f41639ef30b
+// input hash 3d5c96ce6c5818d4
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

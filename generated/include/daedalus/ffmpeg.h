@@ -43,7 +43,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, 
 /**
  * vp9_avg4: A block 4 wide as it stands in the reference, averaged with what is there.
  * unused0, unused1: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
@@ -67,7 +67,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride,
 /**
  * vp9_copy4: A block 4 wide as it stands in the reference, put.
  * unused0, unused1: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
@@ -409,7 +409,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_
  * filter is 0.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -419,7 +419,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_s
  * filter is 1.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -429,7 +429,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_
  * filter is 2.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -439,7 +439,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_st
  * filter is 3.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -449,7 +449,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst
  * filter is 0.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -459,7 +459,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t d
  * filter is 1.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -469,7 +469,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t 
  * filter is 2.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -479,7 +479,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t ds
  * filter is 3.
  * mx must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
@@ -489,7 +489,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t
  * filter is 0.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -499,7 +499,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_
  * filter is 1.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -509,7 +509,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst
  * filter is 2.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -519,7 +519,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_s
  * filter is 3.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -530,7 +530,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t ds
  * filter is 0.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -541,7 +541,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t 
  * filter is 1.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -552,7 +552,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t
  * filter is 2.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -563,7 +563,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t d
  * filter is 3.
  * mx must be 1..15.
  * my must be 1..15.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
@@ -573,7 +573,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_
  * filter is 0.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
@@ -583,7 +583,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_s
  * filter is 1.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
@@ -593,7 +593,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_
  * filter is 2.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
@@ -603,7 +603,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_st
  * filter is 3.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
@@ -613,7 +613,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst
  * filter is 0.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
@@ -623,7 +623,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t d
  * filter is 1.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
@@ -633,7 +633,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t 
  * filter is 2.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
@@ -643,7 +643,7 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t ds
  * filter is 3.
  * my must be 1..15.
  * unused0: not read.
- * rows may be more than 4, too.
+ * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);

@@ -75,24 +75,25 @@ DAEDALUS_API void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, p
  * A block 4 wide as it stands in the reference, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
- * Class rows4: an item with all of its rows.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
  */
 
 /** What an item of vp9_avg4 carries; 12 bytes, the same layout on the GPU. */
 typedef struct daedalus_vp9_avg4_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
   uint32_t src_off; /**< byte offset of the item's origin in src */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[3]; /**< zero */
 } daedalus_vp9_avg4_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; borrowed until
  *   the batch is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows 0..3, columns 0..3 around an item's origin are read; borrowed until the batch is
+ * @param src  rows 0..7, columns 0..3 around an item's origin are read; borrowed until the batch is
  *   done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -116,11 +117,11 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg4(daedalus_ctx *ctx, uint8_t *d
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
  *   written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read
+ * @param src  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -137,6 +138,7 @@ DAEDALUS_API void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, pt
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
  * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
  */
 
 /** What an item of vp9_avg8 carries; 12 bytes, the same layout on the GPU. */
@@ -257,24 +259,25 @@ DAEDALUS_API void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, 
  * A block 4 wide as it stands in the reference, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
- * Class rows4: an item with all of its rows.
+ * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
  */
 
 /** What an item of vp9_copy4 carries; 12 bytes, the same layout on the GPU. */
 typedef struct daedalus_vp9_copy4_meta {
   uint32_t dst_off; /**< byte offset of the item's origin in dst */
   uint32_t src_off; /**< byte offset of the item's origin in src */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[3]; /**< zero */
 } daedalus_vp9_copy4_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; borrowed until the batch
  *   is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows 0..3, columns 0..3 around an item's origin are read; borrowed until the batch is
+ * @param src  rows 0..7, columns 0..3 around an item's origin are read; borrowed until the batch is
  *   done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -298,10 +301,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy4(daedalus_ctx *ctx, uint8_t *
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read
+ * @param src  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -318,6 +321,7 @@ DAEDALUS_API void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, p
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
  * Class rows8: an item with all of its rows.
+ * Class rows4: blocks of four rows.
  */
 
 /** What an item of vp9_copy8 carries; 12 bytes, the same layout on the GPU. */
@@ -1820,8 +1824,9 @@ DAEDALUS_API void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stri
  * 8-tap horizontal interpolation of a block 4 wide, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
- * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: an item with all of its rows.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_4h carries; 12 bytes, the same layout on the GPU. */
@@ -1830,17 +1835,17 @@ typedef struct daedalus_vp9_mc_4h_meta {
   uint32_t src_off; /**< byte offset of the item's origin in src */
   uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t mx; /**< 0..15; position in sixteenths of a sample */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_mc_4h_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; borrowed until the batch
  *   is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows 0..3, columns -3..7 around an item's origin are read; borrowed until the batch
+ * @param src  rows 0..7, columns -3..7 around an item's origin are read; borrowed until the batch
  *   is done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -1864,10 +1869,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4h(daedalus_ctx *ctx, uint8_t *
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows 0..3, columns -3..7 around an item's origin are read
+ * @param src  the first item's origin; rows 0..7, columns -3..7 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -1883,8 +1888,9 @@ DAEDALUS_API void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, p
  * 8-tap horizontal interpolation of a block 4 wide, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
- * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: an item with all of its rows.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_4h_avg carries; 12 bytes, the same layout on the GPU. */
@@ -1893,17 +1899,17 @@ typedef struct daedalus_vp9_mc_4h_avg_meta {
   uint32_t src_off; /**< byte offset of the item's origin in src */
   uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t mx; /**< 0..15; position in sixteenths of a sample */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_mc_4h_avg_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; borrowed until
  *   the batch is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows 0..3, columns -3..7 around an item's origin are read; borrowed until the batch
+ * @param src  rows 0..7, columns -3..7 around an item's origin are read; borrowed until the batch
  *   is done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -1927,11 +1933,11 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4h_avg(daedalus_ctx *ctx, uint8
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
  *   written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows 0..3, columns -3..7 around an item's origin are read
+ * @param src  the first item's origin; rows 0..7, columns -3..7 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -1948,8 +1954,9 @@ DAEDALUS_API void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_strid
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter.
- * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: an item with all of its rows.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_4hv carries; 12 bytes, the same layout on the GPU. */
@@ -1959,16 +1966,16 @@ typedef struct daedalus_vp9_mc_4hv_meta {
   uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t mx; /**< 0..15; position in sixteenths of a sample */
   uint8_t my; /**< 0..15; position in sixteenths of a sample */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
 } daedalus_vp9_mc_4hv_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; borrowed until the batch
  *   is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows -3..7, columns -3..7 around an item's origin are read; borrowed until the batch
+ * @param src  rows -3..11, columns -3..7 around an item's origin are read; borrowed until the batch
  *   is done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -1992,10 +1999,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4hv(daedalus_ctx *ctx, uint8_t 
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows -3..7, columns -3..7 around an item's origin are read
+ * @param src  the first item's origin; rows -3..11, columns -3..7 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -2012,8 +2019,9 @@ DAEDALUS_API void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, 
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter.
- * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: an item with all of its rows.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_4hv_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2023,16 +2031,16 @@ typedef struct daedalus_vp9_mc_4hv_avg_meta {
   uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t mx; /**< 0..15; position in sixteenths of a sample */
   uint8_t my; /**< 0..15; position in sixteenths of a sample */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
 } daedalus_vp9_mc_4hv_avg_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; borrowed until
  *   the batch is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows -3..7, columns -3..7 around an item's origin are read; borrowed until the batch
+ * @param src  rows -3..11, columns -3..7 around an item's origin are read; borrowed until the batch
  *   is done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -2056,11 +2064,11 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4hv_avg(daedalus_ctx *ctx, uint
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
  *   written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows -3..7, columns -3..7 around an item's origin are read
+ * @param src  the first item's origin; rows -3..11, columns -3..7 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -2076,8 +2084,9 @@ DAEDALUS_API void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stri
  * 8-tap vertical interpolation of a block 4 wide, put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
- * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: an item with all of its rows.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_4v carries; 12 bytes, the same layout on the GPU. */
@@ -2086,17 +2095,17 @@ typedef struct daedalus_vp9_mc_4v_meta {
   uint32_t src_off; /**< byte offset of the item's origin in src */
   uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t my; /**< 0..15; position in sixteenths of a sample */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_mc_4v_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are written; borrowed until the batch
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are written; borrowed until the batch
  *   is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows -3..7, columns 0..3 around an item's origin are read; borrowed until the batch
+ * @param src  rows -3..11, columns 0..3 around an item's origin are read; borrowed until the batch
  *   is done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -2120,10 +2129,10 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4v(daedalus_ctx *ctx, uint8_t *
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are written
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows -3..7, columns 0..3 around an item's origin are read
+ * @param src  the first item's origin; rows -3..11, columns 0..3 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -2139,8 +2148,9 @@ DAEDALUS_API void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, p
  * 8-tap vertical interpolation of a block 4 wide, averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
- * Class sub4: taps of 8 bits: only the copy's needs more.
- * Class rows4: an item with all of its rows.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_4v_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2149,17 +2159,17 @@ typedef struct daedalus_vp9_mc_4v_avg_meta {
   uint32_t src_off; /**< byte offset of the item's origin in src */
   uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
   uint8_t my; /**< 0..15; position in sixteenths of a sample */
-  uint8_t rows; /**< 1..4; height; higher blocks are several items */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
   uint8_t reserved[1]; /**< zero */
 } daedalus_vp9_mc_4v_avg_meta;
 
 /**
  * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
  * and ownership.
- * @param dst  rows 0..3, columns 0..3 around an item's origin are read and written; borrowed until
+ * @param dst  rows 0..7, columns 0..3 around an item's origin are read and written; borrowed until
  *   the batch is done
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
- * @param src  rows -3..7, columns 0..3 around an item's origin are read; borrowed until the batch
+ * @param src  rows -3..11, columns 0..3 around an item's origin are read; borrowed until the batch
  *   is done
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param n_blocks  how many items
@@ -2183,11 +2193,11 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, uint8
  * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
  * done an item but its own work. As in one append, items must not overlap in what they write, nor
  * read what another writes. Nothing is checked; nothing is kept.
- * @param dst  the first item's origin; rows 0..3, columns 0..3 around an item's origin are read and
+ * @param dst  the first item's origin; rows 0..7, columns 0..3 around an item's origin are read and
  *   written
  * @param dst_stride  bytes from a row to the next; negative where rows run upwards
  * @param dst_step  bytes from an item's origin to the next item's; may be negative
- * @param src  the first item's origin; rows -3..7, columns 0..3 around an item's origin are read
+ * @param src  the first item's origin; rows -3..11, columns 0..3 around an item's origin are read
  * @param src_stride  bytes from a row to the next; negative where rows run upwards
  * @param src_step  bytes from an item's origin to the next item's; may be negative
  * @param n_blocks  how many items; may be 0
@@ -2205,6 +2215,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_strid
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_8h carries; 12 bytes, the same layout on the GPU. */
@@ -2268,6 +2279,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, p
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_8h_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2333,6 +2345,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_strid
  *   vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_8hv carries; 12 bytes, the same layout on the GPU. */
@@ -2397,6 +2410,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8hv(uint8_t *dst, ptrdiff_t dst_stride, 
  *   vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_8hv_avg carries; 12 bytes, the same layout on the GPU. */
@@ -2461,6 +2475,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stri
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_8v carries; 12 bytes, the same layout on the GPU. */
@@ -2524,6 +2539,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8v(uint8_t *dst, ptrdiff_t dst_stride, p
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
  * Class sub8: taps of 8 bits: only the copy's needs more.
  * Class rows8: an item with all of its rows.
+ * Class sub4: blocks of four rows.
  */
 
 /** What an item of vp9_mc_8v_avg carries; 12 bytes, the same layout on the GPU. */

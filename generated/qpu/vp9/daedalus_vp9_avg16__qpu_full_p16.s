@@ -100,170 +100,170 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 172 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 168 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf4, rf2, rf0
     sub rf1, rf1, 1 ; mov rf3, rf4                                  # first trip
     shl rf1, rf1, 4 ; mov rf25, rf3                                 # for later in the trip
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf7                          # 172 rows | uniform 0x000000ff
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf7                          # 168 rows | uniform 0x000000ff
     umin tmuau, rf4, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf4                                              # uniform value:threads
     shl rf2, rf4, 5
     nop ; add rf6, rf3, rf2 ; ldtmu.rf4                             # the item's record
     umin tmuau, rf6, rf1 ; mov rf43, rf6 ; ldtmu.rf5                # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
     nop ; mov rf3, rf6 ; ldtmu.rf6                                  # next trip | the item's record
-    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 172 rows | 98 load dst | uniform value:dst_stride
-    sub rf8, rf8, 1 ; mov rf26, rf8                                 # 174 stage | for later in the trip
-    umin rf10, rf0, rf8 ; ldunifrf.rf8                              # 174 stage | 98 load dst | uniform value:dst
-    nop ; smul24 rf12, rf10, rf9 ; ldunifrf.rf11                    # 98 load dst | 175 value | uniform value:src_stride
-    add rf12, rf8, rf12 ; smul24 rf13, rf10, rf11 ; ldunifrf.rf10   # 98 load dst | 175 value | uniform value:src
-    add rf13, rf12, rf4 ; add rf12, rf10, rf13                      # 98 load dst | 175 value
-    add rf12, rf12, rf5 ; mov tmuau, rf13                           # 175 value | 98 load dst | uniform 0xfffffffd (u8)
-    sub rf14, rf13, -1 ; mov tmuau, rf12                            # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    mov tmuau, rf14 ; mov rf27, rf13 ; thrsw                        # 98 load dst | for later in the trip | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -1 ; mov rf28, rf14                            # 175 value | for later in the trip | uniform 0xfffffffd (u8)
-    nop ; sub rf14, rf13, -2                                        # 98 load dst
-    mov tmuau, rf14 ; mov rf29, rf14 ; thrsw ; ldtmu.rf14           # 98 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
+    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 168 rows | 94 load dst | uniform value:dst_stride
+    sub rf8, rf8, 1 ; mov rf26, rf8                                 # 172 stage | for later in the trip
+    umin rf10, rf0, rf8 ; ldunifrf.rf8                              # 172 stage | 94 load dst | uniform value:dst
+    nop ; smul24 rf12, rf10, rf9 ; ldunifrf.rf11                    # 94 load dst | 173 value | uniform value:src_stride
+    add rf12, rf8, rf12 ; smul24 rf13, rf10, rf11 ; ldunifrf.rf10   # 94 load dst | 173 value | uniform value:src
+    add rf13, rf12, rf4 ; add rf12, rf10, rf13                      # 94 load dst | 173 value
+    add rf12, rf12, rf5 ; mov tmuau, rf13                           # 173 value | 94 load dst | uniform 0xfffffffd (u8)
+    sub rf14, rf13, -1 ; mov tmuau, rf12                            # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; mov rf27, rf13 ; thrsw                        # 94 load dst | for later in the trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -1 ; mov rf28, rf14                            # 173 value | for later in the trip | uniform 0xfffffffd (u8)
+    nop ; sub rf14, rf13, -2                                        # 94 load dst
+    mov tmuau, rf14 ; mov rf29, rf14 ; thrsw ; ldtmu.rf14           # 94 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
     nop ; mov rf4, rf14 ; ldtmu.rf14                                # next trip | the item's record
-    sub tmuau, rf12, -2 ; mov rf5, rf14                             # 175 value | next trip | uniform 0xfffffffd (u8)
-    nop ; sub rf14, rf13, -3                                        # 98 load dst
-    mov tmuau, rf14 ; mov rf30, rf14 ; thrsw ; ldtmu.rf14           # 98 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
-    nop ; mov rf6, rf14 ; ldtmu.rf14                                # next trip | 98 load dst
-    nop ; sub tmuau, rf12, -3                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf15, rf13, -4                                        # 98 load dst
-    mov tmuau, rf15 ; mov rf31, rf15 ; thrsw ; ldtmu.rf15           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    nop ; add rf14, rf14, rf15 ; ldtmu.rf15                         # 98 add | 98 load dst
-    nop ; sub tmuau, rf12, -4                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf16, rf13, -5                                        # 98 load dst
-    mov tmuau, rf16 ; mov rf32, rf16 ; thrsw ; ldtmu.rf16           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    nop ; add rf15, rf15, rf16 ; ldtmu.rf16                         # 98 add | 98 load dst
-    nop ; sub tmuau, rf12, -5                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf17, rf13, -6                                        # 98 load dst
-    mov tmuau, rf17 ; mov rf33, rf17 ; thrsw ; ldtmu.rf17           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    nop ; add rf16, rf16, rf17 ; ldtmu.rf17                         # 98 add | 98 load dst
-    nop ; sub tmuau, rf12, -6                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf18, rf13, -7                                        # 98 load dst
-    mov tmuau, rf18 ; mov rf34, rf18 ; thrsw ; ldtmu.rf18           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    nop ; add rf44, rf17, rf18 ; ldtmu.rf17                         # 98 add | 98 load dst
-    nop ; sub tmuau, rf12, -7                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf18, rf13, -8                                        # 98 load dst
-    mov tmuau, rf18 ; mov rf35, rf18 ; thrsw ; ldtmu.rf18           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    sub rf18, rf13, -9 ; add rf17, rf17, rf18                       # 98 load dst | 98 add
-    sub rf19, rf13, -10 ; mov rf36, rf18                            # 98 load dst | for later in the trip
-    sub rf20, rf13, -11 ; mov rf37, rf19                            # 98 load dst | for later in the trip
-    sub rf21, rf13, -12 ; mov rf38, rf20                            # 98 load dst | for later in the trip
-    sub rf22, rf13, -13 ; mov rf39, rf21                            # 98 load dst | for later in the trip
-    sub rf23, rf13, -14 ; mov rf40, rf22                            # 98 load dst | for later in the trip
-    sub rf24, rf13, -15 ; mov rf41, rf23                            # 98 load dst | for later in the trip
-    add rf13, rf14, 1 ; mov rf42, rf24                              # 98 rshr | for later in the trip
-    nop ; add rf14, rf15, 1                                         # 98 rshr
-    nop ; add rf15, rf16, 1                                         # 98 rshr
-    nop ; add rf16, rf44, 1                                         # 98 rshr
-    nop ; sub tmuau, rf12, -8                                       # 175 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -2 ; mov rf5, rf14                             # 173 value | next trip | uniform 0xfffffffd (u8)
+    nop ; sub rf14, rf13, -3                                        # 94 load dst
+    mov tmuau, rf14 ; mov rf30, rf14 ; thrsw ; ldtmu.rf14           # 94 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
+    nop ; mov rf6, rf14 ; ldtmu.rf14                                # next trip | 94 load dst
+    nop ; sub tmuau, rf12, -3                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf15, rf13, -4                                        # 94 load dst
+    mov tmuau, rf15 ; mov rf31, rf15 ; thrsw ; ldtmu.rf15           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    nop ; add rf14, rf14, rf15 ; ldtmu.rf15                         # 94 add | 94 load dst
+    nop ; sub tmuau, rf12, -4                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf16, rf13, -5                                        # 94 load dst
+    mov tmuau, rf16 ; mov rf32, rf16 ; thrsw ; ldtmu.rf16           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    nop ; add rf15, rf15, rf16 ; ldtmu.rf16                         # 94 add | 94 load dst
+    nop ; sub tmuau, rf12, -5                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf17, rf13, -6                                        # 94 load dst
+    mov tmuau, rf17 ; mov rf33, rf17 ; thrsw ; ldtmu.rf17           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    nop ; add rf16, rf16, rf17 ; ldtmu.rf17                         # 94 add | 94 load dst
+    nop ; sub tmuau, rf12, -6                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf18, rf13, -7                                        # 94 load dst
+    mov tmuau, rf18 ; mov rf34, rf18 ; thrsw ; ldtmu.rf18           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    nop ; add rf44, rf17, rf18 ; ldtmu.rf17                         # 94 add | 94 load dst
+    nop ; sub tmuau, rf12, -7                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf18, rf13, -8                                        # 94 load dst
+    mov tmuau, rf18 ; mov rf35, rf18 ; thrsw ; ldtmu.rf18           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    sub rf18, rf13, -9 ; add rf17, rf17, rf18                       # 94 load dst | 94 add
+    sub rf19, rf13, -10 ; mov rf36, rf18                            # 94 load dst | for later in the trip
+    sub rf20, rf13, -11 ; mov rf37, rf19                            # 94 load dst | for later in the trip
+    sub rf21, rf13, -12 ; mov rf38, rf20                            # 94 load dst | for later in the trip
+    sub rf22, rf13, -13 ; mov rf39, rf21                            # 94 load dst | for later in the trip
+    sub rf23, rf13, -14 ; mov rf40, rf22                            # 94 load dst | for later in the trip
+    sub rf24, rf13, -15 ; mov rf41, rf23                            # 94 load dst | for later in the trip
+    add rf13, rf14, 1 ; mov rf42, rf24                              # 94 rshr | for later in the trip
+    nop ; add rf14, rf15, 1                                         # 94 rshr
+    nop ; add rf15, rf16, 1                                         # 94 rshr
+    nop ; add rf16, rf44, 1                                         # 94 rshr
+    nop ; sub tmuau, rf12, -8                                       # 173 value | uniform 0xfffffffd (u8)
 loop:
-    tmuwt - ; add rf44, rf3, rf2 ; thrsw ; ldtmu.rf45               # the item's record | 98 load dst
-    and rf6, rf6, rf7 ; mov tmuau, rf18 ; ldtmu.rf18                # 172 rows | 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -9 ; add rf18, rf45, rf18                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf45                                        # 98 load dst
-    nop ; mov tmuau, rf19 ; ldtmu.rf19                              # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -10 ; add rf19, rf45, rf19                     # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; add rf17, rf17, 1                                         # 98 rshr
-    nop ; thrsw ; ldtmu.rf45                                        # 98 load dst
-    nop ; mov tmuau, rf20 ; ldtmu.rf20                              # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -11 ; add rf20, rf45, rf20                     # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; add rf18, rf18, 1                                         # 98 rshr
-    nop ; thrsw ; ldtmu.rf45                                        # 98 load dst
-    nop ; mov tmuau, rf21 ; ldtmu.rf21                              # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -12 ; add rf21, rf45, rf21                     # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; add rf19, rf19, 1                                         # 98 rshr
-    nop ; thrsw ; ldtmu.rf45                                        # 98 load dst
-    nop ; mov tmuau, rf22 ; ldtmu.rf22                              # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -13 ; add rf22, rf45, rf22                     # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; add rf20, rf20, 1                                         # 98 rshr
-    nop ; thrsw ; ldtmu.rf45                                        # 98 load dst
-    nop ; mov tmuau, rf23 ; ldtmu.rf23                              # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -14 ; add rf23, rf45, rf23                     # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; add rf21, rf21, 1                                         # 98 rshr
-    nop ; thrsw ; ldtmu.rf45                                        # 98 load dst
-    mov tmuau, rf24 ; sub rf24, rf6, 1                              # 98 load dst | 174 stage | uniform 0xfffffffd (u8)
-    umin rf24, rf0, rf24 ; ldtmu.rf46                               # 174 stage | 175 value
-    sub tmuau, rf12, -15 ; smul24 rf12, rf24, rf9                   # 175 value | 98 load dst | uniform 0xfffffffd (u8)
-    add rf22, rf22, 1 ; add rf12, rf8, rf12                         # 98 rshr | 98 load dst
-    add rf24, rf12, rf4 ; smul24 rf4, rf24, rf11 ; thrsw ; ldtmu.rf47 # 98 load dst | 175 value
-    add rf4, rf10, rf4 ; add rf45, rf45, rf46 ; ldtmu.rf46          # 175 value | 98 add
-    add rf12, rf4, rf5 ; add rf4, rf23, 1                           # 175 value | 98 rshr
-    sub.pushc -, rf1, rf25 ; sub rf5, rf24, -1                      # 98 store dst | 98 load dst
-    tmuwt - ; sub.nornc -, rf0, rf26                                # the last trip's stores | 98 store dst
-    asr tmud, rf13, 1 ; add rf13, rf47, rf46                        # 98 store dst | 98 add
-    mov.ifa tmuau, rf27 ; sub rf46, rf24, -2                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf14, 1 ; mov rf25, rf3                               # 98 store dst | for later in the trip
-    mov.ifa tmuau, rf28 ; add rf45, rf45, 1                         # 98 store dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf15, 1 ; mov rf26, rf6                               # 98 store dst | for later in the trip
-    tmuwt - ; mov rf27, rf24 ; ldtmu.rf6                            # for later in the trip | 98 load dst
-    mov.ifa tmuau, rf29 ; sub rf15, rf24, -3                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf16, 1 ; mov rf28, rf5                               # 98 store dst | for later in the trip
-    mov.ifa tmuau, rf30 ; add rf13, rf13, 1                         # 98 store dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf17, 1 ; mov rf29, rf46                              # 98 store dst | for later in the trip
-    mov.ifa tmuau, rf31 ; sub rf17, rf24, -4                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf18, 1 ; mov rf30, rf15                              # 98 store dst | for later in the trip
-    tmuwt - ; mov rf31, rf17 ; ldtmu.rf18                           # for later in the trip | 175 value
-    mov.ifa tmuau, rf32 ; add rf6, rf6, rf18                        # 98 store dst | 98 add | uniform 0xfffffffd (u8)
-    asr tmud, rf19, 1 ; mov rf3, rf44                               # 98 store dst | next trip
-    mov.ifa tmuau, rf33 ; add rf6, rf6, 1                           # 98 store dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf20, 1                                               # 98 store dst
-    mov.ifa tmuau, rf34 ; sub rf16, rf24, -5                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf21, 1 ; mov rf32, rf16                              # 98 store dst | for later in the trip
-    mov.ifa tmuau, rf35 ; sub rf14, rf24, -6                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    tmuwt - ; mov rf33, rf14 ; ldtmu.rf35                           # for later in the trip | 98 load dst
-    umin tmuau, rf44, rf1 ; ldtmu.rf21                              # the item's record | 175 value | uniform 0xfffffffb (vec3)
-    asr tmud, rf22, 1 ; add rf21, rf35, rf21                        # 98 store dst | 98 add
-    mov.ifa tmuau, rf36 ; add rf21, rf21, 1                         # 98 store dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf4, 1                                                # 98 store dst
-    mov.ifa tmuau, rf37 ; sub rf47, rf24, -7                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf45, 1 ; mov rf34, rf47                              # 98 store dst | for later in the trip
-    nop ; ldtmu.rf45                                                # 98 load dst
-    mov.ifa tmuau, rf38 ; sub rf48, rf24, -8                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf13, 1 ; mov rf35, rf48                              # 98 store dst | for later in the trip
-    nop ; ldtmu.rf13                                                # 175 value
-    mov.ifa tmuau, rf39 ; add rf13, rf45, rf13                      # 98 store dst | 98 add | uniform 0xfffffffd (u8)
-    asr tmud, rf6, 1                                                # 98 store dst
-    mov.ifa tmuau, rf40 ; add rf13, rf13, 1                         # 98 store dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf21, 1                                               # 98 store dst
-    mov.ifa tmuau, rf41 ; sub rf18, rf24, -9                        # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf24 ; sub rf19, rf24, -10                           # 98 load dst | uniform 0xfffffffd (u8)
-    tmuwt - ; sub rf20, rf24, -11                                   # 98 load dst
-    mov tmuau, rf12 ; sub rf21, rf24, -12                           # 175 value | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf13, 1 ; mov rf36, rf18                              # 98 store dst | for later in the trip
-    sub rf22, rf24, -13 ; mov.ifa tmuau, rf42                       # 98 load dst | 98 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf5 ; mov rf37, rf19 ; thrsw                         # 98 load dst | for later in the trip | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -1 ; mov rf38, rf20                            # 175 value | for later in the trip | uniform 0xfffffffd (u8)
-    mov tmuau, rf46 ; sub rf23, rf24, -14                           # 98 load dst | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf44, rf3, rf2 ; thrsw ; ldtmu.rf45               # the item's record | 94 load dst
+    and rf6, rf6, rf7 ; mov tmuau, rf18 ; ldtmu.rf18                # 168 rows | 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -9 ; add rf18, rf45, rf18                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf45                                        # 94 load dst
+    nop ; mov tmuau, rf19 ; ldtmu.rf19                              # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -10 ; add rf19, rf45, rf19                     # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; add rf17, rf17, 1                                         # 94 rshr
+    nop ; thrsw ; ldtmu.rf45                                        # 94 load dst
+    nop ; mov tmuau, rf20 ; ldtmu.rf20                              # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -11 ; add rf20, rf45, rf20                     # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; add rf18, rf18, 1                                         # 94 rshr
+    nop ; thrsw ; ldtmu.rf45                                        # 94 load dst
+    nop ; mov tmuau, rf21 ; ldtmu.rf21                              # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -12 ; add rf21, rf45, rf21                     # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; add rf19, rf19, 1                                         # 94 rshr
+    nop ; thrsw ; ldtmu.rf45                                        # 94 load dst
+    nop ; mov tmuau, rf22 ; ldtmu.rf22                              # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -13 ; add rf22, rf45, rf22                     # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; add rf20, rf20, 1                                         # 94 rshr
+    nop ; thrsw ; ldtmu.rf45                                        # 94 load dst
+    nop ; mov tmuau, rf23 ; ldtmu.rf23                              # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -14 ; add rf23, rf45, rf23                     # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; add rf21, rf21, 1                                         # 94 rshr
+    nop ; thrsw ; ldtmu.rf45                                        # 94 load dst
+    mov tmuau, rf24 ; sub rf24, rf6, 1                              # 94 load dst | 172 stage | uniform 0xfffffffd (u8)
+    umin rf24, rf0, rf24 ; ldtmu.rf46                               # 172 stage | 173 value
+    sub tmuau, rf12, -15 ; smul24 rf12, rf24, rf9                   # 173 value | 94 load dst | uniform 0xfffffffd (u8)
+    add rf22, rf22, 1 ; add rf12, rf8, rf12                         # 94 rshr | 94 load dst
+    add rf24, rf12, rf4 ; smul24 rf4, rf24, rf11 ; thrsw ; ldtmu.rf47 # 94 load dst | 173 value
+    add rf4, rf10, rf4 ; add rf45, rf45, rf46 ; ldtmu.rf46          # 173 value | 94 add
+    add rf12, rf4, rf5 ; add rf4, rf23, 1                           # 173 value | 94 rshr
+    sub.pushc -, rf1, rf25 ; sub rf5, rf24, -1                      # 94 store dst | 94 load dst
+    tmuwt - ; sub.nornc -, rf0, rf26                                # the last trip's stores | 94 store dst
+    asr tmud, rf13, 1 ; add rf13, rf47, rf46                        # 94 store dst | 94 add
+    mov.ifa tmuau, rf27 ; sub rf46, rf24, -2                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf14, 1 ; mov rf25, rf3                               # 94 store dst | for later in the trip
+    mov.ifa tmuau, rf28 ; add rf45, rf45, 1                         # 94 store dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf15, 1 ; mov rf26, rf6                               # 94 store dst | for later in the trip
+    tmuwt - ; mov rf27, rf24 ; ldtmu.rf6                            # for later in the trip | 94 load dst
+    mov.ifa tmuau, rf29 ; sub rf15, rf24, -3                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf16, 1 ; mov rf28, rf5                               # 94 store dst | for later in the trip
+    mov.ifa tmuau, rf30 ; add rf13, rf13, 1                         # 94 store dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf17, 1 ; mov rf29, rf46                              # 94 store dst | for later in the trip
+    mov.ifa tmuau, rf31 ; sub rf17, rf24, -4                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf18, 1 ; mov rf30, rf15                              # 94 store dst | for later in the trip
+    tmuwt - ; mov rf31, rf17 ; ldtmu.rf18                           # for later in the trip | 173 value
+    mov.ifa tmuau, rf32 ; add rf6, rf6, rf18                        # 94 store dst | 94 add | uniform 0xfffffffd (u8)
+    asr tmud, rf19, 1 ; mov rf3, rf44                               # 94 store dst | next trip
+    mov.ifa tmuau, rf33 ; add rf6, rf6, 1                           # 94 store dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf20, 1                                               # 94 store dst
+    mov.ifa tmuau, rf34 ; sub rf16, rf24, -5                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf21, 1 ; mov rf32, rf16                              # 94 store dst | for later in the trip
+    mov.ifa tmuau, rf35 ; sub rf14, rf24, -6                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    tmuwt - ; mov rf33, rf14 ; ldtmu.rf35                           # for later in the trip | 94 load dst
+    umin tmuau, rf44, rf1 ; ldtmu.rf21                              # the item's record | 173 value | uniform 0xfffffffb (vec3)
+    asr tmud, rf22, 1 ; add rf21, rf35, rf21                        # 94 store dst | 94 add
+    mov.ifa tmuau, rf36 ; add rf21, rf21, 1                         # 94 store dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf4, 1                                                # 94 store dst
+    mov.ifa tmuau, rf37 ; sub rf47, rf24, -7                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf45, 1 ; mov rf34, rf47                              # 94 store dst | for later in the trip
+    nop ; ldtmu.rf45                                                # 94 load dst
+    mov.ifa tmuau, rf38 ; sub rf48, rf24, -8                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf13, 1 ; mov rf35, rf48                              # 94 store dst | for later in the trip
+    nop ; ldtmu.rf13                                                # 173 value
+    mov.ifa tmuau, rf39 ; add rf13, rf45, rf13                      # 94 store dst | 94 add | uniform 0xfffffffd (u8)
+    asr tmud, rf6, 1                                                # 94 store dst
+    mov.ifa tmuau, rf40 ; add rf13, rf13, 1                         # 94 store dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf21, 1                                               # 94 store dst
+    mov.ifa tmuau, rf41 ; sub rf18, rf24, -9                        # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf24 ; sub rf19, rf24, -10                           # 94 load dst | uniform 0xfffffffd (u8)
+    tmuwt - ; sub rf20, rf24, -11                                   # 94 load dst
+    mov tmuau, rf12 ; sub rf21, rf24, -12                           # 173 value | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf13, 1 ; mov rf36, rf18                              # 94 store dst | for later in the trip
+    sub rf22, rf24, -13 ; mov.ifa tmuau, rf42                       # 94 load dst | 94 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf5 ; mov rf37, rf19 ; thrsw                         # 94 load dst | for later in the trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -1 ; mov rf38, rf20                            # 173 value | for later in the trip | uniform 0xfffffffd (u8)
+    mov tmuau, rf46 ; sub rf23, rf24, -14                           # 94 load dst | uniform 0xfffffffd (u8)
     mov rf39, rf21 ; mov rf40, rf22 ; thrsw ; ldtmu.rf46            # for later in the trip | the item's record
-    sub tmuau, rf12, -2 ; mov rf41, rf23                            # 175 value | for later in the trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -2 ; mov rf41, rf23                            # 173 value | for later in the trip | uniform 0xfffffffd (u8)
     tmuwt - ; mov rf4, rf46 ; ldtmu.rf46                            # next trip | the item's record
-    mov tmuau, rf15 ; mov rf5, rf46 ; thrsw ; ldtmu.rf15            # 98 load dst | next trip | the item's record | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -3 ; mov rf6, rf15                             # 175 value | next trip | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf15                                                # 98 load dst
-    nop ; mov tmuau, rf17 ; thrsw ; ldtmu.rf17                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -4 ; add rf15, rf15, rf17                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf17                                                # 98 load dst
-    nop ; mov tmuau, rf16 ; thrsw ; ldtmu.rf16                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -5 ; add rf16, rf17, rf16                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf17                                                # 98 load dst
-    nop ; mov tmuau, rf14 ; thrsw ; ldtmu.rf14                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -6 ; add rf46, rf17, rf14                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf14                                                # 98 load dst
-    nop ; mov tmuau, rf47 ; thrsw ; ldtmu.rf47                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -7 ; add rf47, rf14, rf47                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf14                                                # 98 load dst
-    nop ; mov tmuau, rf48 ; thrsw ; ldtmu.rf48                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub rf24, rf24, -15 ; add rf17, rf14, rf48                      # 98 load dst | 98 add
-    sub tmuau, rf12, -8 ; mov rf42, rf24                            # 175 value | for later in the trip | uniform 0xfffffffd (u8)
-    sub.pushc -, rf1, rf43 ; add rf13, rf15, 1                      # whether there is a trip more | 98 rshr
+    mov tmuau, rf15 ; mov rf5, rf46 ; thrsw ; ldtmu.rf15            # 94 load dst | next trip | the item's record | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -3 ; mov rf6, rf15                             # 173 value | next trip | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf15                                                # 94 load dst
+    nop ; mov tmuau, rf17 ; thrsw ; ldtmu.rf17                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -4 ; add rf15, rf15, rf17                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf17                                                # 94 load dst
+    nop ; mov tmuau, rf16 ; thrsw ; ldtmu.rf16                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -5 ; add rf16, rf17, rf16                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf17                                                # 94 load dst
+    nop ; mov tmuau, rf14 ; thrsw ; ldtmu.rf14                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -6 ; add rf46, rf17, rf14                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf14                                                # 94 load dst
+    nop ; mov tmuau, rf47 ; thrsw ; ldtmu.rf47                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -7 ; add rf47, rf14, rf47                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf14                                                # 94 load dst
+    nop ; mov tmuau, rf48 ; thrsw ; ldtmu.rf48                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub rf24, rf24, -15 ; add rf17, rf14, rf48                      # 94 load dst | 94 add
+    sub tmuau, rf12, -8 ; mov rf42, rf24                            # 173 value | for later in the trip | uniform 0xfffffffd (u8)
+    sub.pushc -, rf1, rf43 ; add rf13, rf15, 1                      # whether there is a trip more | 94 rshr
     bu.anyna loop, r:unif                                           # next trip
-    add rf14, rf16, 1 ; mov rf43, rf44                              # 98 rshr | for later in the trip
-    nop ; add rf15, rf46, 1                                         # 98 rshr
-    nop ; add rf16, rf47, 1                                         # 98 rshr
+    add rf14, rf16, 1 ; mov rf43, rf44                              # 94 rshr | for later in the trip
+    nop ; add rf15, rf46, 1                                         # 94 rshr
+    nop ; add rf16, rf47, 1                                         # 94 rshr
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not

@@ -42,99 +42,99 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 172 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 168 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf4, rf2, rf0
     sub rf1, rf1, 1 ; mov rf3, rf4                                  # first trip
     shl rf1, rf1, 4
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf8                          # 172 rows | uniform 0x000000ff
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf8                          # 168 rows | uniform 0x000000ff
     umin tmuau, rf4, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf4                                              # uniform value:threads
     shl rf2, rf4, 5
     nop ; add rf4, rf3, rf2 ; ldtmu.rf5                             # the item's record
     umin tmuau, rf4, rf1 ; ldtmu.rf6                                # the item's record | uniform 0xfffffffb (vec3)
     nop ; ldtmu.rf7                                                 # the item's record
-    and rf9, rf7, rf8 ; ldunifrf.rf11                               # 172 rows | 98 load dst | uniform value:dst_stride
-    nop ; sub rf10, rf9, 1                                          # 174 stage
-    umin rf12, rf0, rf10 ; ldunifrf.rf10                            # 174 stage | 98 load dst | uniform value:dst
-    nop ; smul24 rf13, rf12, rf11 ; ldunifrf.rf14                   # 98 load dst | 175 value | uniform value:src_stride
-    add rf12, rf10, rf13 ; smul24 rf15, rf12, rf14 ; ldunifrf.rf13  # 98 load dst | 175 value | uniform value:src
-    add rf12, rf12, rf5 ; add rf15, rf13, rf15 ; ldunifrf.rf16      # 98 load dst | 175 value | uniform 0x00000100
-    nop ; ldunifrf.rf17                                             # 98 load dst | uniform 0x00010000
-    nop ; ldunifrf.rf18                                             # 98 load dst | uniform 0x01000000
+    and rf9, rf7, rf8 ; ldunifrf.rf11                               # 168 rows | 94 load dst | uniform value:dst_stride
+    nop ; sub rf10, rf9, 1                                          # 172 stage
+    umin rf12, rf0, rf10 ; ldunifrf.rf10                            # 172 stage | 94 load dst | uniform value:dst
+    nop ; smul24 rf13, rf12, rf11 ; ldunifrf.rf14                   # 94 load dst | 173 value | uniform value:src_stride
+    add rf12, rf10, rf13 ; smul24 rf15, rf12, rf14 ; ldunifrf.rf13  # 94 load dst | 173 value | uniform value:src
+    add rf12, rf12, rf5 ; add rf15, rf13, rf15 ; ldunifrf.rf16      # 94 load dst | 173 value | uniform 0x00000100
+    nop ; ldunifrf.rf17                                             # 94 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf18                                             # 94 load dst | uniform 0x01000000
 loop:
-    mov tmuau, rf12 ; add rf15, rf15, rf6 ; thrsw                   # 98 load dst | 175 value | uniform 0xfffffffa (vec2)
-    shl rf19, rf15, 3                                               # 175 value
-    not rf21, rf19 ; sub rf20, rf15, -15                            # 175 value
+    mov tmuau, rf12 ; add rf15, rf15, rf6 ; thrsw                   # 94 load dst | 173 value | uniform 0xfffffffa (vec2)
+    shl rf19, rf15, 3                                               # 173 value
+    not rf21, rf19 ; sub rf20, rf15, -15                            # 173 value
     nop ; ldtmu.rf22                                                # the item's record
-    and tmuau, rf15, -4 ; sub.pushc -, rf1, rf3                     # 175 value | 98 store dst | uniform 0xfffffffc (vec4)
+    and tmuau, rf15, -4 ; sub.pushc -, rf1, rf3                     # 173 value | 94 store dst | uniform 0xfffffffc (vec4)
     mov rf3, rf4 ; mov rf5, rf22 ; ldtmu.rf22                       # next trip | the item's record
-    and tmua, rf20, -4 ; sub.nornc -, rf0, rf9                      # 175 value | 98 store dst
+    and tmua, rf20, -4 ; sub.nornc -, rf0, rf9                      # 173 value | 94 store dst
     nop ; mov rf6, rf22 ; thrsw ; ldtmu.rf22                        # next trip | the item's record
-    nop ; mov rf7, rf22 ; ldtmu.rf22                                # next trip | 98 load dst
-    and rf20, rf22, rf8 ; v8dot rf15, rf22, rf16 ; ldtmu.rf9        # 98 load dst
-    and rf25, rf9, rf8 ; v8dot rf24, rf22, rf17 ; ldtmu.rf23        # 98 load dst | 175 value
-    shr rf23, rf23, rf19 ; v8dot rf26, rf22, rf18 ; ldtmu.rf22      # 175 value | 98 load dst
-    shr rf28, rf22, rf19 ; add rf27, rf22, rf22 ; ldtmu.rf22        # 175 value
-    shl rf29, rf27, rf21 ; add rf30, rf22, rf22 ; ldtmu.rf27        # 175 value
-    shl rf30, rf30, rf21 ; add rf29, rf23, rf29 ; ldtmu.rf23        # 175 value
-    shr rf28, rf22, rf19 ; add rf22, rf28, rf30                     # 175 value
-    shr rf27, rf27, rf19 ; add rf19, rf27, rf27                     # 175 value
-    shl rf19, rf19, rf21 ; add rf23, rf23, rf23                     # 175 value
-    shl rf21, rf23, rf21 ; add rf19, rf28, rf19                     # 175 value
-    and rf27, rf29, rf8 ; add rf21, rf27, rf21                      # 175 value
-    add rf20, rf20, rf27 ; v8dot rf27, rf29, rf16                   # 98 add | 175 value
-    add rf15, rf20, 1 ; add rf20, rf15, rf27                        # 98 rshr | 98 add
-    asr rf15, rf15, 1 ; v8dot rf27, rf29, rf17                      # 98 rshr | 175 value
-    add rf20, rf20, 1 ; add rf24, rf24, rf27                        # 98 rshr | 98 add
-    asr rf20, rf20, 1 ; v8dot rf29, rf29, rf18                      # 98 rshr | 175 value
-    vpack rf15, rf15, rf20 ; add rf20, rf24, 1                      # 98 store dst | 98 rshr
-    asr rf20, rf20, 1 ; add rf26, rf26, rf29                        # 98 rshr | 98 add
-    and rf29, rf22, rf8 ; add rf26, rf26, 1                         # 175 value | 98 rshr
-    asr rf25, rf26, 1 ; add rf26, rf25, rf29                        # 98 rshr | 98 add
-    vpack rf20, rf20, rf25 ; add rf25, rf26, 1                      # 98 store dst | 98 rshr
-    asr rf25, rf25, 1 ; v8dot rf26, rf9, rf16                       # 98 rshr | 98 load dst
-    shr rf24, rf9, -8 ; v8dot rf29, rf22, rf16                      # 98 load dst | 175 value
-    add rf9, rf26, rf29 ; v8dot rf26, rf9, rf17                     # 98 add | 98 load dst
-    add rf9, rf9, 1 ; v8dot rf29, rf22, rf17                        # 98 rshr | 175 value
-    asr rf9, rf9, 1 ; add rf26, rf26, rf29                          # 98 rshr | 98 add
-    vpack rf9, rf25, rf9 ; add rf25, rf26, 1                        # 98 store dst | 98 rshr
-    asr rf22, rf25, 1 ; v8dot rf25, rf22, rf18                      # 98 rshr | 175 value
-    add rf24, rf24, rf25 ; sub rf25, rf12, -8                       # 98 add | 98 load dst
-    add rf24, rf24, 1 ; mov tmuau, rf25                             # 98 rshr | 98 load dst | uniform 0xfffffffa (vec2)
-    asr rf24, rf24, 1 ; v8dot rf26, rf19, rf16                      # 98 rshr | 175 value
-    vpack rf22, rf22, rf24 ; v8dot rf24, rf19, rf17 ; thrsw         # 98 store dst | 175 value
-    tmuwt - ; v8dot rf29, rf19, 1                                   # the last trip's stores | 175 value
-    shr rf19, rf19, -8 ; v8dot rf27, rf21, rf16                     # 175 value
-    v8pack tmud, rf15, rf20 ; v8dot rf20, rf21, rf17 ; ldtmu.rf15   # 98 store dst | 175 value | 98 load dst
-    v8pack tmud, rf9, rf22 ; v8dot rf9, rf15, 1                     # 98 store dst | 98 load dst
-    add rf29, rf9, rf29 ; v8dot rf22, rf15, rf16 ; ldtmu.rf9        # 98 add | 98 load dst
-    add rf22, rf29, 1 ; add rf26, rf22, rf26                        # 98 rshr | 98 add
-    asr rf22, rf22, 1 ; v8dot rf29, rf15, rf17                      # 98 rshr | 98 load dst
-    add rf24, rf26, 1 ; add rf26, rf29, rf24                        # 98 rshr | 98 add
-    asr rf15, rf24, 1 ; v8dot rf24, rf15, rf18                      # 98 rshr | 98 load dst
-    vpack rf15, rf22, rf15 ; add rf22, rf26, 1                      # 98 store dst | 98 rshr
-    asr rf19, rf22, 1 ; add rf22, rf24, rf19                        # 98 rshr | 98 add
-    and rf24, rf9, rf8 ; add rf22, rf22, 1                          # 98 load dst | 98 rshr
-    asr rf22, rf22, 1 ; v8dot rf26, rf9, rf16                       # 98 rshr | 98 load dst
-    vpack rf19, rf19, rf22 ; v8dot rf22, rf21, 1                    # 98 store dst | 175 value
-    add rf22, rf24, rf22 ; add rf24, rf26, rf27                     # 98 add
-    add rf22, rf22, 1 ; v8dot rf26, rf9, rf17                       # 98 rshr | 98 load dst
-    asr rf20, rf22, 1 ; add rf22, rf26, rf20                        # 98 rshr | 98 add
-    add rf9, rf24, 1 ; v8dot rf24, rf9, rf18                        # 98 rshr | 98 load dst
-    asr rf9, rf9, 1 ; v8dot rf21, rf21, rf18                        # 98 rshr | 175 value
-    vpack rf20, rf20, rf9 ; add rf9, rf22, 1                        # 98 store dst | 98 rshr
-    asr rf9, rf9, 1 ; add rf21, rf24, rf21                          # 98 rshr | 98 add
-    add rf12, rf21, 1 ; mov.ifa tmuau, rf12                         # 98 rshr | 98 store dst | uniform 0xfffffffa (vec2)
-    asr rf4, rf12, 1 ; sub.pushc -, rf1, rf4                        # 98 rshr | whether there is a trip more
-    vpack rf12, rf9, rf4 ; add rf4, rf3, rf2                        # 98 store dst | the item's record
-    v8pack tmud, rf15, rf19 ; v8dot rf9, rf7, 1                     # 98 store dst | 172 rows
-    v8pack tmud, rf20, rf12 ; sub rf12, rf9, 1                      # 98 store dst | 174 stage
-    umin rf12, rf0, rf12 ; mov.ifb tmuau, rf25                      # 174 stage | 98 store dst | uniform 0xfffffffa (vec2)
-    umin tmuau, rf4, rf1 ; smul24 rf25, rf12, rf11                  # the item's record | 98 load dst | uniform 0xfffffffb (vec3)
+    nop ; mov rf7, rf22 ; ldtmu.rf22                                # next trip | 94 load dst
+    and rf20, rf22, rf8 ; v8dot rf15, rf22, rf16 ; ldtmu.rf9        # 94 load dst
+    and rf25, rf9, rf8 ; v8dot rf24, rf22, rf17 ; ldtmu.rf23        # 94 load dst | 173 value
+    shr rf23, rf23, rf19 ; v8dot rf26, rf22, rf18 ; ldtmu.rf22      # 173 value | 94 load dst
+    shr rf28, rf22, rf19 ; add rf27, rf22, rf22 ; ldtmu.rf22        # 173 value
+    shl rf29, rf27, rf21 ; add rf30, rf22, rf22 ; ldtmu.rf27        # 173 value
+    shl rf30, rf30, rf21 ; add rf29, rf23, rf29 ; ldtmu.rf23        # 173 value
+    shr rf28, rf22, rf19 ; add rf22, rf28, rf30                     # 173 value
+    shr rf27, rf27, rf19 ; add rf19, rf27, rf27                     # 173 value
+    shl rf19, rf19, rf21 ; add rf23, rf23, rf23                     # 173 value
+    shl rf21, rf23, rf21 ; add rf19, rf28, rf19                     # 173 value
+    and rf27, rf29, rf8 ; add rf21, rf27, rf21                      # 173 value
+    add rf20, rf20, rf27 ; v8dot rf27, rf29, rf16                   # 94 add | 173 value
+    add rf15, rf20, 1 ; add rf20, rf15, rf27                        # 94 rshr | 94 add
+    asr rf15, rf15, 1 ; v8dot rf27, rf29, rf17                      # 94 rshr | 173 value
+    add rf20, rf20, 1 ; add rf24, rf24, rf27                        # 94 rshr | 94 add
+    asr rf20, rf20, 1 ; v8dot rf29, rf29, rf18                      # 94 rshr | 173 value
+    vpack rf15, rf15, rf20 ; add rf20, rf24, 1                      # 94 store dst | 94 rshr
+    asr rf20, rf20, 1 ; add rf26, rf26, rf29                        # 94 rshr | 94 add
+    and rf29, rf22, rf8 ; add rf26, rf26, 1                         # 173 value | 94 rshr
+    asr rf25, rf26, 1 ; add rf26, rf25, rf29                        # 94 rshr | 94 add
+    vpack rf20, rf20, rf25 ; add rf25, rf26, 1                      # 94 store dst | 94 rshr
+    asr rf25, rf25, 1 ; v8dot rf26, rf9, rf16                       # 94 rshr | 94 load dst
+    shr rf24, rf9, -8 ; v8dot rf29, rf22, rf16                      # 94 load dst | 173 value
+    add rf9, rf26, rf29 ; v8dot rf26, rf9, rf17                     # 94 add | 94 load dst
+    add rf9, rf9, 1 ; v8dot rf29, rf22, rf17                        # 94 rshr | 173 value
+    asr rf9, rf9, 1 ; add rf26, rf26, rf29                          # 94 rshr | 94 add
+    vpack rf9, rf25, rf9 ; add rf25, rf26, 1                        # 94 store dst | 94 rshr
+    asr rf22, rf25, 1 ; v8dot rf25, rf22, rf18                      # 94 rshr | 173 value
+    add rf24, rf24, rf25 ; sub rf25, rf12, -8                       # 94 add | 94 load dst
+    add rf24, rf24, 1 ; mov tmuau, rf25                             # 94 rshr | 94 load dst | uniform 0xfffffffa (vec2)
+    asr rf24, rf24, 1 ; v8dot rf26, rf19, rf16                      # 94 rshr | 173 value
+    vpack rf22, rf22, rf24 ; v8dot rf24, rf19, rf17 ; thrsw         # 94 store dst | 173 value
+    tmuwt - ; v8dot rf29, rf19, 1                                   # the last trip's stores | 173 value
+    shr rf19, rf19, -8 ; v8dot rf27, rf21, rf16                     # 173 value
+    v8pack tmud, rf15, rf20 ; v8dot rf20, rf21, rf17 ; ldtmu.rf15   # 94 store dst | 173 value | 94 load dst
+    v8pack tmud, rf9, rf22 ; v8dot rf9, rf15, 1                     # 94 store dst | 94 load dst
+    add rf29, rf9, rf29 ; v8dot rf22, rf15, rf16 ; ldtmu.rf9        # 94 add | 94 load dst
+    add rf22, rf29, 1 ; add rf26, rf22, rf26                        # 94 rshr | 94 add
+    asr rf22, rf22, 1 ; v8dot rf29, rf15, rf17                      # 94 rshr | 94 load dst
+    add rf24, rf26, 1 ; add rf26, rf29, rf24                        # 94 rshr | 94 add
+    asr rf15, rf24, 1 ; v8dot rf24, rf15, rf18                      # 94 rshr | 94 load dst
+    vpack rf15, rf22, rf15 ; add rf22, rf26, 1                      # 94 store dst | 94 rshr
+    asr rf19, rf22, 1 ; add rf22, rf24, rf19                        # 94 rshr | 94 add
+    and rf24, rf9, rf8 ; add rf22, rf22, 1                          # 94 load dst | 94 rshr
+    asr rf22, rf22, 1 ; v8dot rf26, rf9, rf16                       # 94 rshr | 94 load dst
+    vpack rf19, rf19, rf22 ; v8dot rf22, rf21, 1                    # 94 store dst | 173 value
+    add rf22, rf24, rf22 ; add rf24, rf26, rf27                     # 94 add
+    add rf22, rf22, 1 ; v8dot rf26, rf9, rf17                       # 94 rshr | 94 load dst
+    asr rf20, rf22, 1 ; add rf22, rf26, rf20                        # 94 rshr | 94 add
+    add rf9, rf24, 1 ; v8dot rf24, rf9, rf18                        # 94 rshr | 94 load dst
+    asr rf9, rf9, 1 ; v8dot rf21, rf21, rf18                        # 94 rshr | 173 value
+    vpack rf20, rf20, rf9 ; add rf9, rf22, 1                        # 94 store dst | 94 rshr
+    asr rf9, rf9, 1 ; add rf21, rf24, rf21                          # 94 rshr | 94 add
+    add rf12, rf21, 1 ; mov.ifa tmuau, rf12                         # 94 rshr | 94 store dst | uniform 0xfffffffa (vec2)
+    asr rf4, rf12, 1 ; sub.pushc -, rf1, rf4                        # 94 rshr | whether there is a trip more
+    vpack rf12, rf9, rf4 ; add rf4, rf3, rf2                        # 94 store dst | the item's record
+    v8pack tmud, rf15, rf19 ; v8dot rf9, rf7, 1                     # 94 store dst | 168 rows
+    v8pack tmud, rf20, rf12 ; sub rf12, rf9, 1                      # 94 store dst | 172 stage
+    umin rf12, rf0, rf12 ; mov.ifb tmuau, rf25                      # 172 stage | 94 store dst | uniform 0xfffffffa (vec2)
+    umin tmuau, rf4, rf1 ; smul24 rf25, rf12, rf11                  # the item's record | 94 load dst | uniform 0xfffffffb (vec3)
     bu.anyna loop, r:unif                                           # next trip
-    add rf12, rf10, rf25 ; smul24 rf25, rf12, rf14                  # 98 load dst | 175 value
-    add rf12, rf12, rf5 ; add rf15, rf13, rf25                      # 98 load dst | 175 value
+    add rf12, rf10, rf25 ; smul24 rf25, rf12, rf14                  # 94 load dst | 173 value
+    add rf12, rf12, rf5 ; add rf15, rf13, rf25                      # 94 load dst | 173 value
     nop
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not

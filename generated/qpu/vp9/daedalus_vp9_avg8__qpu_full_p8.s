@@ -5,7 +5,7 @@
 #
 # vp9_avg8, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
-# input hash 965cb4b22373fab5
+# input hash 2461ff856fb150d3
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -72,105 +72,105 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 172 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 168 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf4, rf2, rf0
     sub rf1, rf1, 1 ; mov rf3, rf4                                  # first trip
     shl rf1, rf1, 4 ; mov rf17, rf3                                 # for later in the trip
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf7                          # 172 rows | uniform 0x000000ff
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf7                          # 168 rows | uniform 0x000000ff
     umin tmuau, rf4, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf4                                              # uniform value:threads
     shl rf2, rf4, 5
     nop ; add rf6, rf3, rf2 ; ldtmu.rf4                             # the item's record
     umin tmuau, rf6, rf1 ; mov rf27, rf6 ; ldtmu.rf5                # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
     nop ; mov rf3, rf6 ; ldtmu.rf6                                  # next trip | the item's record
-    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 172 rows | 98 load dst | uniform value:dst_stride
-    sub rf8, rf8, 1 ; mov rf18, rf8                                 # 174 stage | for later in the trip
-    umin rf10, rf0, rf8 ; ldunifrf.rf8                              # 174 stage | 98 load dst | uniform value:dst
-    nop ; smul24 rf12, rf10, rf9 ; ldunifrf.rf11                    # 98 load dst | 175 value | uniform value:src_stride
-    add rf12, rf8, rf12 ; smul24 rf13, rf10, rf11 ; ldunifrf.rf10   # 98 load dst | 175 value | uniform value:src
-    add rf13, rf12, rf4 ; add rf12, rf10, rf13                      # 98 load dst | 175 value
-    add rf12, rf12, rf5 ; mov tmuau, rf13                           # 175 value | 98 load dst | uniform 0xfffffffd (u8)
-    sub rf14, rf13, -1 ; mov tmuau, rf12                            # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    mov tmuau, rf14 ; mov rf19, rf13 ; thrsw                        # 98 load dst | for later in the trip | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -1 ; mov rf20, rf14                            # 175 value | for later in the trip | uniform 0xfffffffd (u8)
-    nop ; sub rf14, rf13, -2                                        # 98 load dst
-    mov tmuau, rf14 ; mov rf21, rf14 ; thrsw ; ldtmu.rf14           # 98 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
+    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 168 rows | 94 load dst | uniform value:dst_stride
+    sub rf8, rf8, 1 ; mov rf18, rf8                                 # 172 stage | for later in the trip
+    umin rf10, rf0, rf8 ; ldunifrf.rf8                              # 172 stage | 94 load dst | uniform value:dst
+    nop ; smul24 rf12, rf10, rf9 ; ldunifrf.rf11                    # 94 load dst | 173 value | uniform value:src_stride
+    add rf12, rf8, rf12 ; smul24 rf13, rf10, rf11 ; ldunifrf.rf10   # 94 load dst | 173 value | uniform value:src
+    add rf13, rf12, rf4 ; add rf12, rf10, rf13                      # 94 load dst | 173 value
+    add rf12, rf12, rf5 ; mov tmuau, rf13                           # 173 value | 94 load dst | uniform 0xfffffffd (u8)
+    sub rf14, rf13, -1 ; mov tmuau, rf12                            # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    mov tmuau, rf14 ; mov rf19, rf13 ; thrsw                        # 94 load dst | for later in the trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -1 ; mov rf20, rf14                            # 173 value | for later in the trip | uniform 0xfffffffd (u8)
+    nop ; sub rf14, rf13, -2                                        # 94 load dst
+    mov tmuau, rf14 ; mov rf21, rf14 ; thrsw ; ldtmu.rf14           # 94 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
     nop ; mov rf4, rf14 ; ldtmu.rf14                                # next trip | the item's record
-    sub tmuau, rf12, -2 ; mov rf5, rf14                             # 175 value | next trip | uniform 0xfffffffd (u8)
-    nop ; sub rf14, rf13, -3                                        # 98 load dst
-    mov tmuau, rf14 ; mov rf22, rf14 ; thrsw ; ldtmu.rf14           # 98 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
-    nop ; mov rf6, rf14 ; ldtmu.rf14                                # next trip | 98 load dst
-    nop ; sub tmuau, rf12, -3                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf15, rf13, -4                                        # 98 load dst
-    mov tmuau, rf15 ; mov rf23, rf15 ; thrsw ; ldtmu.rf15           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    nop ; add rf14, rf14, rf15 ; ldtmu.rf15                         # 98 add | 98 load dst
-    nop ; sub tmuau, rf12, -4                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf16, rf13, -5                                        # 98 load dst
-    mov tmuau, rf16 ; mov rf24, rf16 ; thrsw ; ldtmu.rf16           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    nop ; add rf28, rf15, rf16 ; ldtmu.rf15                         # 98 add | 98 load dst
-    nop ; sub tmuau, rf12, -5                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub rf16, rf13, -6                                        # 98 load dst
-    mov tmuau, rf16 ; mov rf25, rf16 ; thrsw ; ldtmu.rf16           # 98 load dst | for later in the trip | 175 value | uniform 0xfffffffd (u8)
-    sub rf16, rf13, -7 ; add rf15, rf15, rf16                       # 98 load dst | 98 add
-    add rf13, rf14, 1 ; mov rf26, rf16                              # 98 rshr | for later in the trip
-    nop ; add rf14, rf28, 1                                         # 98 rshr
-    nop ; sub tmuau, rf12, -6                                       # 175 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -2 ; mov rf5, rf14                             # 173 value | next trip | uniform 0xfffffffd (u8)
+    nop ; sub rf14, rf13, -3                                        # 94 load dst
+    mov tmuau, rf14 ; mov rf22, rf14 ; thrsw ; ldtmu.rf14           # 94 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
+    nop ; mov rf6, rf14 ; ldtmu.rf14                                # next trip | 94 load dst
+    nop ; sub tmuau, rf12, -3                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf15, rf13, -4                                        # 94 load dst
+    mov tmuau, rf15 ; mov rf23, rf15 ; thrsw ; ldtmu.rf15           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    nop ; add rf14, rf14, rf15 ; ldtmu.rf15                         # 94 add | 94 load dst
+    nop ; sub tmuau, rf12, -4                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf16, rf13, -5                                        # 94 load dst
+    mov tmuau, rf16 ; mov rf24, rf16 ; thrsw ; ldtmu.rf16           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    nop ; add rf28, rf15, rf16 ; ldtmu.rf15                         # 94 add | 94 load dst
+    nop ; sub tmuau, rf12, -5                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub rf16, rf13, -6                                        # 94 load dst
+    mov tmuau, rf16 ; mov rf25, rf16 ; thrsw ; ldtmu.rf16           # 94 load dst | for later in the trip | 173 value | uniform 0xfffffffd (u8)
+    sub rf16, rf13, -7 ; add rf15, rf15, rf16                       # 94 load dst | 94 add
+    add rf13, rf14, 1 ; mov rf26, rf16                              # 94 rshr | for later in the trip
+    nop ; add rf14, rf28, 1                                         # 94 rshr
+    nop ; sub tmuau, rf12, -6                                       # 173 value | uniform 0xfffffffd (u8)
 loop:
-    tmuwt - ; add rf28, rf3, rf2 ; thrsw ; ldtmu.rf29               # the item's record | 98 load dst
-    and rf6, rf6, rf7 ; mov tmuau, rf16 ; ldtmu.rf16                # 172 rows | 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub rf16, rf6, 1 ; add rf29, rf29, rf16                         # 174 stage | 98 add
-    umin rf15, rf0, rf16 ; add rf16, rf15, 1                        # 174 stage | 98 rshr
-    nop ; smul24 rf30, rf15, rf9 ; ldtmu.rf31                       # 98 load dst
-    sub tmuau, rf12, -7 ; add rf12, rf8, rf30                       # 175 value | 98 load dst | uniform 0xfffffffd (u8)
-    add rf4, rf12, rf4 ; smul24 rf12, rf15, rf11 ; thrsw ; ldtmu.rf15 # 98 load dst | 175 value
-    add rf12, rf10, rf12 ; add rf29, rf29, 1                        # 175 value | 98 rshr
-    add rf12, rf12, rf5 ; add rf5, rf31, rf15 ; ldtmu.rf15          # 175 value | 98 add | 98 load dst
-    umin tmuau, rf28, rf1 ; sub.pushc -, rf1, rf17                  # the item's record | 98 store dst | uniform 0xfffffffb (vec3)
-    tmuwt - ; sub.nornc -, rf0, rf18                                # the last trip's stores | 98 store dst
-    asr tmud, rf13, 1 ; mov rf17, rf3                               # 98 store dst | for later in the trip
-    mov.ifa tmuau, rf19 ; sub rf13, rf4, -1                         # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf14, 1 ; mov rf18, rf6                               # 98 store dst | for later in the trip
-    mov.ifa tmuau, rf20 ; add rf5, rf5, 1                           # 98 store dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf16, 1 ; mov rf19, rf4                               # 98 store dst | for later in the trip
-    tmuwt - ; mov rf20, rf13 ; ldtmu.rf16                           # for later in the trip | 175 value
-    mov.ifa tmuau, rf21 ; sub rf6, rf4, -2                          # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf29, 1 ; add rf15, rf15, rf16                        # 98 store dst | 98 add
-    mov rf21, rf6 ; mov rf3, rf28 ; ldtmu.rf16                      # for later in the trip | next trip | 98 load dst
-    mov.ifa tmuau, rf22 ; add rf15, rf15, 1                         # 98 store dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf5, 1                                                # 98 store dst
-    nop ; ldtmu.rf5                                                 # 175 value
-    nop ; add rf5, rf16, rf5 ; ldtmu.rf16                           # 98 add | 98 load dst
-    mov.ifa tmuau, rf23 ; sub rf29, rf4, -3                         # 98 store dst | 98 load dst | uniform 0xfffffffd (u8)
-    asr tmud, rf15, 1 ; mov rf22, rf29                              # 98 store dst | for later in the trip
-    nop ; ldtmu.rf15                                                # 175 value
-    sub rf14, rf4, -4 ; mov.ifa tmuau, rf24                         # 98 load dst | 98 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf4 ; add rf5, rf5, 1                                # 98 load dst | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf5, 1 ; add rf5, rf16, rf15                          # 98 store dst | 98 add
-    sub rf15, rf4, -5 ; mov.ifa tmuau, rf25                         # 98 load dst | 98 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf12 ; add rf5, rf5, 1                               # 175 value | 98 rshr | uniform 0xfffffffd (u8)
-    asr tmud, rf5, 1 ; mov rf23, rf14                               # 98 store dst | for later in the trip
-    tmuwt - ; sub rf31, rf4, -6                                     # 98 load dst
-    sub rf16, rf4, -7 ; mov.ifa tmuau, rf26                         # 98 load dst | 98 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf13 ; mov rf24, rf15 ; thrsw                        # 98 load dst | for later in the trip | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -1 ; mov rf25, rf31                            # 175 value | for later in the trip | uniform 0xfffffffd (u8)
-    mov tmuau, rf6 ; mov rf26, rf16                                 # 98 load dst | for later in the trip | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf28, rf3, rf2 ; thrsw ; ldtmu.rf29               # the item's record | 94 load dst
+    and rf6, rf6, rf7 ; mov tmuau, rf16 ; ldtmu.rf16                # 168 rows | 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub rf16, rf6, 1 ; add rf29, rf29, rf16                         # 172 stage | 94 add
+    umin rf15, rf0, rf16 ; add rf16, rf15, 1                        # 172 stage | 94 rshr
+    nop ; smul24 rf30, rf15, rf9 ; ldtmu.rf31                       # 94 load dst
+    sub tmuau, rf12, -7 ; add rf12, rf8, rf30                       # 173 value | 94 load dst | uniform 0xfffffffd (u8)
+    add rf4, rf12, rf4 ; smul24 rf12, rf15, rf11 ; thrsw ; ldtmu.rf15 # 94 load dst | 173 value
+    add rf12, rf10, rf12 ; add rf29, rf29, 1                        # 173 value | 94 rshr
+    add rf12, rf12, rf5 ; add rf5, rf31, rf15 ; ldtmu.rf15          # 173 value | 94 add | 94 load dst
+    umin tmuau, rf28, rf1 ; sub.pushc -, rf1, rf17                  # the item's record | 94 store dst | uniform 0xfffffffb (vec3)
+    tmuwt - ; sub.nornc -, rf0, rf18                                # the last trip's stores | 94 store dst
+    asr tmud, rf13, 1 ; mov rf17, rf3                               # 94 store dst | for later in the trip
+    mov.ifa tmuau, rf19 ; sub rf13, rf4, -1                         # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf14, 1 ; mov rf18, rf6                               # 94 store dst | for later in the trip
+    mov.ifa tmuau, rf20 ; add rf5, rf5, 1                           # 94 store dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf16, 1 ; mov rf19, rf4                               # 94 store dst | for later in the trip
+    tmuwt - ; mov rf20, rf13 ; ldtmu.rf16                           # for later in the trip | 173 value
+    mov.ifa tmuau, rf21 ; sub rf6, rf4, -2                          # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf29, 1 ; add rf15, rf15, rf16                        # 94 store dst | 94 add
+    mov rf21, rf6 ; mov rf3, rf28 ; ldtmu.rf16                      # for later in the trip | next trip | 94 load dst
+    mov.ifa tmuau, rf22 ; add rf15, rf15, 1                         # 94 store dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf5, 1                                                # 94 store dst
+    nop ; ldtmu.rf5                                                 # 173 value
+    nop ; add rf5, rf16, rf5 ; ldtmu.rf16                           # 94 add | 94 load dst
+    mov.ifa tmuau, rf23 ; sub rf29, rf4, -3                         # 94 store dst | 94 load dst | uniform 0xfffffffd (u8)
+    asr tmud, rf15, 1 ; mov rf22, rf29                              # 94 store dst | for later in the trip
+    nop ; ldtmu.rf15                                                # 173 value
+    sub rf14, rf4, -4 ; mov.ifa tmuau, rf24                         # 94 load dst | 94 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf4 ; add rf5, rf5, 1                                # 94 load dst | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf5, 1 ; add rf5, rf16, rf15                          # 94 store dst | 94 add
+    sub rf15, rf4, -5 ; mov.ifa tmuau, rf25                         # 94 load dst | 94 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf12 ; add rf5, rf5, 1                               # 173 value | 94 rshr | uniform 0xfffffffd (u8)
+    asr tmud, rf5, 1 ; mov rf23, rf14                               # 94 store dst | for later in the trip
+    tmuwt - ; sub rf31, rf4, -6                                     # 94 load dst
+    sub rf16, rf4, -7 ; mov.ifa tmuau, rf26                         # 94 load dst | 94 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf13 ; mov rf24, rf15 ; thrsw                        # 94 load dst | for later in the trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -1 ; mov rf25, rf31                            # 173 value | for later in the trip | uniform 0xfffffffd (u8)
+    mov tmuau, rf6 ; mov rf26, rf16                                 # 94 load dst | for later in the trip | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf6                                         # the item's record
-    sub tmuau, rf12, -2 ; mov rf4, rf6                              # 175 value | next trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -2 ; mov rf4, rf6                              # 173 value | next trip | uniform 0xfffffffd (u8)
     tmuwt - ; ldtmu.rf6                                             # the item's record
-    mov tmuau, rf29 ; mov rf5, rf6 ; thrsw ; ldtmu.rf6              # 98 load dst | next trip | the item's record | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -3 ; mov rf6, rf6                              # 175 value | next trip | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf29                                                # 98 load dst
-    nop ; mov tmuau, rf14 ; thrsw ; ldtmu.rf14                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -4 ; add rf14, rf29, rf14                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf29                                                # 98 load dst
-    nop ; mov tmuau, rf15 ; thrsw ; ldtmu.rf15                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -5 ; add rf29, rf29, rf15                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf15                                                # 98 load dst
-    nop ; mov tmuau, rf31 ; thrsw ; ldtmu.rf31                      # 98 load dst | 175 value | uniform 0xfffffffd (u8)
-    sub tmuau, rf12, -6 ; add rf15, rf15, rf31                      # 175 value | 98 add | uniform 0xfffffffd (u8)
-    nop ; add rf13, rf14, 1                                         # 98 rshr
-    sub.pushc -, rf1, rf27 ; add rf14, rf29, 1                      # whether there is a trip more | 98 rshr
+    mov tmuau, rf29 ; mov rf5, rf6 ; thrsw ; ldtmu.rf6              # 94 load dst | next trip | the item's record | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -3 ; mov rf6, rf6                              # 173 value | next trip | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf29                                                # 94 load dst
+    nop ; mov tmuau, rf14 ; thrsw ; ldtmu.rf14                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -4 ; add rf14, rf29, rf14                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf29                                                # 94 load dst
+    nop ; mov tmuau, rf15 ; thrsw ; ldtmu.rf15                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -5 ; add rf29, rf29, rf15                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf15                                                # 94 load dst
+    nop ; mov tmuau, rf31 ; thrsw ; ldtmu.rf31                      # 94 load dst | 173 value | uniform 0xfffffffd (u8)
+    sub tmuau, rf12, -6 ; add rf15, rf15, rf31                      # 173 value | 94 add | uniform 0xfffffffd (u8)
+    nop ; add rf13, rf14, 1                                         # 94 rshr
+    sub.pushc -, rf1, rf27 ; add rf14, rf29, 1                      # whether there is a trip more | 94 rshr
     bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf27, rf28                                            # for later in the trip
     nop

@@ -5,7 +5,7 @@
 #
 # vp9_avg8, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
-# input hash a4d893c650d57502
+# input hash 2fa377b9004573ba
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -45,82 +45,82 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 172 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 168 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf3, rf2, rf0
     sub rf1, rf1, 1 ; mov rf22, rf3                                 # for later in the trip
     shl rf1, rf1, 4
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf5                          # 172 rows | uniform 0x000000ff
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf5                          # 168 rows | uniform 0x000000ff
     umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf2                                              # 98 load dst | uniform value:dst_stride
-    nop ; ldunifrf.rf4                                              # 98 load dst | uniform value:dst
+    nop ; ldunifrf.rf2                                              # 94 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf4                                              # 94 load dst | uniform value:dst
     nop ; ldtmu.rf6                                                 # the item's record
     nop ; ldtmu.rf7                                                 # the item's record
     nop ; ldtmu.rf8                                                 # the item's record
-    and rf8, rf8, rf5 ; ldunifrf.rf9                                # 172 rows | 175 value | uniform value:src_stride
-    sub rf8, rf8, 1 ; mov rf23, rf8                                 # 174 stage | for later in the trip
-    umin rf8, rf0, rf8 ; ldunifrf.rf10                              # 174 stage | 175 value | uniform value:src
-    nop ; smul24 rf11, rf8, rf2 ; ldunifrf.rf2                      # 98 load dst | uniform value:threads
-    shl rf2, rf2, 5 ; add rf4, rf4, rf11                            # 98 load dst
-    add rf6, rf4, rf6 ; smul24 rf4, rf8, rf9 ; ldunifrf.rf13        # 98 load dst | 175 value | uniform 0x00000100
-    add rf4, rf10, rf4 ; mov tmuau, rf6 ; thrsw                     # 175 value | 98 load dst | uniform 0xfffffffa (vec2)
-    add rf7, rf4, rf7 ; add rf4, rf3, rf2 ; ldunifrf.rf15           # 175 value | the item's record | 98 load dst | uniform 0x00010000
-    and tmuau, rf7, -4 ; mov rf10, rf7                              # 175 value | for later in the trip | uniform 0xfffffffa (vec2)
-    shl rf10, rf10, 3 ; mov rf24, rf6                               # 175 value | for later in the trip
-    not rf8, rf10 ; sub rf7, rf7, -7                                # 175 value
-    and tmua, rf7, -4 ; mov rf3, rf4                                # 175 value | next trip
-    nop ; thrsw ; ldtmu.rf9                                         # 98 load dst
-    and rf7, rf9, rf5 ; v8dot rf14, rf9, rf13 ; ldtmu.rf6           # 98 load dst
-    and rf19, rf6, rf5 ; v8dot rf16, rf9, rf15 ; ldunifrf.rf17      # 98 load dst | uniform 0x01000000
-    nop ; v8dot rf18, rf9, rf17 ; ldtmu.rf9                         # 98 load dst | 175 value
-    shr rf9, rf9, rf10 ; v8dot rf20, rf6, rf13 ; ldtmu.rf11         # 175 value | 98 load dst
-    shr rf11, rf11, rf10 ; add rf12, rf11, rf11 ; ldtmu.rf10        # 175 value
-    shl rf10, rf12, rf8 ; add rf12, rf10, rf10                      # 175 value
-    nop ; v8dot rf21, rf6, rf15                                     # 98 load dst
+    and rf8, rf8, rf5 ; ldunifrf.rf9                                # 168 rows | 173 value | uniform value:src_stride
+    sub rf8, rf8, 1 ; mov rf23, rf8                                 # 172 stage | for later in the trip
+    umin rf8, rf0, rf8 ; ldunifrf.rf10                              # 172 stage | 173 value | uniform value:src
+    nop ; smul24 rf11, rf8, rf2 ; ldunifrf.rf2                      # 94 load dst | uniform value:threads
+    shl rf2, rf2, 5 ; add rf4, rf4, rf11                            # 94 load dst
+    add rf6, rf4, rf6 ; smul24 rf4, rf8, rf9 ; ldunifrf.rf13        # 94 load dst | 173 value | uniform 0x00000100
+    add rf4, rf10, rf4 ; mov tmuau, rf6 ; thrsw                     # 173 value | 94 load dst | uniform 0xfffffffa (vec2)
+    add rf7, rf4, rf7 ; add rf4, rf3, rf2 ; ldunifrf.rf15           # 173 value | the item's record | 94 load dst | uniform 0x00010000
+    and tmuau, rf7, -4 ; mov rf10, rf7                              # 173 value | for later in the trip | uniform 0xfffffffa (vec2)
+    shl rf10, rf10, 3 ; mov rf24, rf6                               # 173 value | for later in the trip
+    not rf8, rf10 ; sub rf7, rf7, -7                                # 173 value
+    and tmua, rf7, -4 ; mov rf3, rf4                                # 173 value | next trip
+    nop ; thrsw ; ldtmu.rf9                                         # 94 load dst
+    and rf7, rf9, rf5 ; v8dot rf14, rf9, rf13 ; ldtmu.rf6           # 94 load dst
+    and rf19, rf6, rf5 ; v8dot rf16, rf9, rf15 ; ldunifrf.rf17      # 94 load dst | uniform 0x01000000
+    nop ; v8dot rf18, rf9, rf17 ; ldtmu.rf9                         # 94 load dst | 173 value
+    shr rf9, rf9, rf10 ; v8dot rf20, rf6, rf13 ; ldtmu.rf11         # 173 value | 94 load dst
+    shr rf11, rf11, rf10 ; add rf12, rf11, rf11 ; ldtmu.rf10        # 173 value
+    shl rf10, rf12, rf8 ; add rf12, rf10, rf10                      # 173 value
+    nop ; v8dot rf21, rf6, rf15                                     # 94 load dst
 loop:
-    umin tmuau, rf3, rf1 ; add rf9, rf9, rf10 ; thrsw               # the item's record | 175 value | uniform 0xfffffffb (vec3)
-    shl rf8, rf12, rf8 ; v8dot rf12, rf9, 1                         # 175 value
-    add rf8, rf11, rf8 ; v8dot rf11, rf9, rf13 ; ldunifrf.rf10      # 175 value | 98 load dst | uniform value:dst_stride
-    and rf27, rf8, rf5 ; v8dot rf26, rf9, rf15 ; ldtmu.rf25         # 175 value | the item's record
-    add rf9, rf7, rf12 ; v8dot rf12, rf9, rf17 ; ldtmu.rf7          # 98 add | 175 value | the item's record
-    add rf14, rf14, rf11 ; v8dot rf28, rf8, rf13 ; ldtmu.rf11       # 98 add | 175 value | the item's record
-    shr rf29, rf6, -8 ; v8dot rf6, rf8, rf15                        # 98 load dst | 175 value
-    shr rf16, rf8, -8 ; add rf8, rf16, rf26                         # 175 value | 98 add
-    and rf11, rf11, rf5 ; add rf12, rf18, rf12 ; ldunifrf.rf18      # 172 rows | 98 add | 98 load dst | uniform value:dst
-    sub rf19, rf11, 1 ; add rf27, rf19, rf27                        # 174 stage | 98 add
-    umin rf19, rf0, rf19 ; add rf20, rf20, rf28 ; ldunifrf.rf28     # 174 stage | 98 add | 175 value | uniform value:src_stride
-    add rf6, rf21, rf6 ; add rf16, rf29, rf16 ; ldunifrf.rf21       # 98 add | 175 value | uniform value:src
-    add rf10, rf9, 1 ; smul24 rf9, rf19, rf10                       # 98 rshr | 98 load dst
-    asr rf10, rf10, 1 ; add rf9, rf18, rf9                          # 98 rshr | 98 load dst
-    add rf14, rf14, 1 ; add rf9, rf9, rf25                          # 98 rshr | 98 load dst
-    asr rf19, rf14, 1 ; smul24 rf14, rf19, rf28                     # 98 rshr | 175 value
-    vpack rf10, rf10, rf19 ; add rf8, rf8, 1                        # 98 store dst | 98 rshr
-    asr rf8, rf8, 1 ; sub.pushc -, rf1, rf22                        # 98 rshr | 98 store dst
-    add rf12, rf12, 1 ; mov tmuau, rf9                              # 98 rshr | 98 load dst | uniform 0xfffffffa (vec2)
-    asr rf14, rf12, 1 ; add rf12, rf21, rf14                        # 98 rshr | 175 value
-    vpack rf14, rf8, rf14 ; add rf8, rf27, 1                        # 98 store dst | 98 rshr
-    asr rf8, rf8, 1 ; add rf7, rf12, rf7                            # 98 rshr | 175 value
-    and tmuau, rf7, -4 ; sub.nornc -, rf0, rf23                     # 175 value | 98 store dst | uniform 0xfffffffa (vec2)
-    add rf20, rf20, 1 ; mov rf23, rf7                               # 98 rshr | for later in the trip
-    asr rf4, rf20, 1 ; sub.pushc -, rf1, rf4                        # 98 rshr | whether there is a trip more
-    vpack rf6, rf8, rf4 ; add rf4, rf6, 1                           # 98 store dst | 98 rshr
-    asr rf20, rf4, 1 ; add rf4, rf3, rf2                            # 98 rshr | the item's record
-    shl rf12, rf23, 3 ; mov rf22, rf3                               # 175 value | for later in the trip
-    not rf8, rf12 ; add rf16, rf16, 1                               # 175 value | 98 rshr
-    asr rf11, rf16, 1 ; mov rf23, rf11                              # 98 rshr | for later in the trip
-    vpack rf11, rf20, rf11 ; mov rf3, rf4 ; thrsw                   # 98 store dst | next trip
-    tmuwt - ; sub rf7, rf7, -7                                      # the last trip's stores | 175 value
-    and tmua, rf7, -4                                               # 175 value
-    v8pack tmud, rf10, rf14 ; ldtmu.rf10                            # 98 store dst | 98 load dst
-    v8pack tmud, rf6, rf11 ; v8dot rf14, rf10, rf13 ; ldtmu.rf6     # 98 store dst | 98 load dst
-    and rf7, rf10, rf5 ; mov.ifb tmuau, rf24 ; thrsw                # 98 load dst | 98 store dst | uniform 0xfffffffa (vec2)
-    shr rf18, rf10, -8 ; v8dot rf16, rf10, rf15                     # 98 load dst
-    and rf19, rf6, rf5 ; v8dot rf20, rf6, rf13                      # 98 load dst
-    mov rf24, rf9 ; v8dot rf21, rf6, rf15 ; ldtmu.rf9               # for later in the trip | 98 load dst | 175 value
+    umin tmuau, rf3, rf1 ; add rf9, rf9, rf10 ; thrsw               # the item's record | 173 value | uniform 0xfffffffb (vec3)
+    shl rf8, rf12, rf8 ; v8dot rf12, rf9, 1                         # 173 value
+    add rf8, rf11, rf8 ; v8dot rf11, rf9, rf13 ; ldunifrf.rf10      # 173 value | 94 load dst | uniform value:dst_stride
+    and rf27, rf8, rf5 ; v8dot rf26, rf9, rf15 ; ldtmu.rf25         # 173 value | the item's record
+    add rf9, rf7, rf12 ; v8dot rf12, rf9, rf17 ; ldtmu.rf7          # 94 add | 173 value | the item's record
+    add rf14, rf14, rf11 ; v8dot rf28, rf8, rf13 ; ldtmu.rf11       # 94 add | 173 value | the item's record
+    shr rf29, rf6, -8 ; v8dot rf6, rf8, rf15                        # 94 load dst | 173 value
+    shr rf16, rf8, -8 ; add rf8, rf16, rf26                         # 173 value | 94 add
+    and rf11, rf11, rf5 ; add rf12, rf18, rf12 ; ldunifrf.rf18      # 168 rows | 94 add | 94 load dst | uniform value:dst
+    sub rf19, rf11, 1 ; add rf27, rf19, rf27                        # 172 stage | 94 add
+    umin rf19, rf0, rf19 ; add rf20, rf20, rf28 ; ldunifrf.rf28     # 172 stage | 94 add | 173 value | uniform value:src_stride
+    add rf6, rf21, rf6 ; add rf16, rf29, rf16 ; ldunifrf.rf21       # 94 add | 173 value | uniform value:src
+    add rf10, rf9, 1 ; smul24 rf9, rf19, rf10                       # 94 rshr | 94 load dst
+    asr rf10, rf10, 1 ; add rf9, rf18, rf9                          # 94 rshr | 94 load dst
+    add rf14, rf14, 1 ; add rf9, rf9, rf25                          # 94 rshr | 94 load dst
+    asr rf19, rf14, 1 ; smul24 rf14, rf19, rf28                     # 94 rshr | 173 value
+    vpack rf10, rf10, rf19 ; add rf8, rf8, 1                        # 94 store dst | 94 rshr
+    asr rf8, rf8, 1 ; sub.pushc -, rf1, rf22                        # 94 rshr | 94 store dst
+    add rf12, rf12, 1 ; mov tmuau, rf9                              # 94 rshr | 94 load dst | uniform 0xfffffffa (vec2)
+    asr rf14, rf12, 1 ; add rf12, rf21, rf14                        # 94 rshr | 173 value
+    vpack rf14, rf8, rf14 ; add rf8, rf27, 1                        # 94 store dst | 94 rshr
+    asr rf8, rf8, 1 ; add rf7, rf12, rf7                            # 94 rshr | 173 value
+    and tmuau, rf7, -4 ; sub.nornc -, rf0, rf23                     # 173 value | 94 store dst | uniform 0xfffffffa (vec2)
+    add rf20, rf20, 1 ; mov rf23, rf7                               # 94 rshr | for later in the trip
+    asr rf4, rf20, 1 ; sub.pushc -, rf1, rf4                        # 94 rshr | whether there is a trip more
+    vpack rf6, rf8, rf4 ; add rf4, rf6, 1                           # 94 store dst | 94 rshr
+    asr rf20, rf4, 1 ; add rf4, rf3, rf2                            # 94 rshr | the item's record
+    shl rf12, rf23, 3 ; mov rf22, rf3                               # 173 value | for later in the trip
+    not rf8, rf12 ; add rf16, rf16, 1                               # 173 value | 94 rshr
+    asr rf11, rf16, 1 ; mov rf23, rf11                              # 94 rshr | for later in the trip
+    vpack rf11, rf20, rf11 ; mov rf3, rf4 ; thrsw                   # 94 store dst | next trip
+    tmuwt - ; sub rf7, rf7, -7                                      # the last trip's stores | 173 value
+    and tmua, rf7, -4                                               # 173 value
+    v8pack tmud, rf10, rf14 ; ldtmu.rf10                            # 94 store dst | 94 load dst
+    v8pack tmud, rf6, rf11 ; v8dot rf14, rf10, rf13 ; ldtmu.rf6     # 94 store dst | 94 load dst
+    and rf7, rf10, rf5 ; mov.ifb tmuau, rf24 ; thrsw                # 94 load dst | 94 store dst | uniform 0xfffffffa (vec2)
+    shr rf18, rf10, -8 ; v8dot rf16, rf10, rf15                     # 94 load dst
+    and rf19, rf6, rf5 ; v8dot rf20, rf6, rf13                      # 94 load dst
+    mov rf24, rf9 ; v8dot rf21, rf6, rf15 ; ldtmu.rf9               # for later in the trip | 94 load dst | 173 value
     bu.anyna loop, r:unif                                           # next trip
-    shr rf9, rf9, rf12 ; ldtmu.rf10                                 # 175 value
-    shr rf11, rf10, rf12 ; add rf12, rf10, rf10 ; ldtmu.rf10        # 175 value
-    shl rf10, rf12, rf8 ; add rf12, rf10, rf10                      # 175 value
+    shr rf9, rf9, rf12 ; ldtmu.rf10                                 # 173 value
+    shr rf11, rf10, rf12 ; add rf12, rf10, rf10 ; ldtmu.rf10        # 173 value
+    shl rf10, rf12, rf8 ; add rf12, rf10, rf10                      # 173 value
     thrsw
     thrsw
     nop

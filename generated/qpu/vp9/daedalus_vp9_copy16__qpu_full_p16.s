@@ -74,134 +74,134 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 172 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 168 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf4, rf2, rf0
     sub rf1, rf1, 1 ; mov rf3, rf4                                  # first trip
     shl rf1, rf1, 4 ; mov rf18, rf3                                 # for later in the trip
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf7                          # 172 rows | uniform 0x000000ff
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf7                          # 168 rows | uniform 0x000000ff
     umin tmuau, rf4, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf4                                              # uniform value:threads
     shl rf2, rf4, 5
     nop ; add rf6, rf3, rf2 ; ldtmu.rf4                             # the item's record
     umin tmuau, rf6, rf1 ; mov rf20, rf6 ; ldtmu.rf5                # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
     nop ; mov rf3, rf6 ; ldtmu.rf6                                  # next trip | the item's record
-    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 172 rows | 175 value | uniform value:src_stride
-    sub rf8, rf8, 1 ; mov rf19, rf8                                 # 174 stage | for later in the trip
-    umin rf10, rf0, rf8 ; ldunifrf.rf8                              # 174 stage | 175 value | uniform value:src
-    mov rf11, rf10 ; smul24 rf10, rf10, rf9 ; ldunifrf.rf13         # for later in the trip | 175 value | 98 store dst | uniform value:dst_stride
-    add rf10, rf8, rf10 ; smul24 rf11, rf11, rf13 ; ldunifrf.rf12   # 175 value | 98 store dst | uniform value:dst
-    add rf10, rf10, rf5 ; add rf11, rf12, rf11                      # 175 value | 98 store dst
-    mov tmuau, rf10 ; add rf14, rf11, rf4 ; thrsw                   # 175 value | 98 store dst | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf10, -1                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf10, -2                                       # 175 value | uniform 0xfffffffd (u8)
+    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 168 rows | 173 value | uniform value:src_stride
+    sub rf8, rf8, 1 ; mov rf19, rf8                                 # 172 stage | for later in the trip
+    umin rf10, rf0, rf8 ; ldunifrf.rf8                              # 172 stage | 173 value | uniform value:src
+    mov rf11, rf10 ; smul24 rf10, rf10, rf9 ; ldunifrf.rf13         # for later in the trip | 173 value | 94 store dst | uniform value:dst_stride
+    add rf10, rf8, rf10 ; smul24 rf11, rf11, rf13 ; ldunifrf.rf12   # 173 value | 94 store dst | uniform value:dst
+    add rf10, rf10, rf5 ; add rf11, rf12, rf11                      # 173 value | 94 store dst
+    mov tmuau, rf10 ; add rf14, rf11, rf4 ; thrsw                   # 173 value | 94 store dst | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -1                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -2                                       # 173 value | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf11                                        # the item's record
     nop ; mov rf4, rf11 ; ldtmu.rf11                                # next trip | the item's record
     nop ; mov rf5, rf11 ; ldtmu.rf11                                # next trip | the item's record
-    nop ; mov rf6, rf11 ; thrsw ; ldtmu.rf11                        # next trip | 175 value
-    nop ; sub tmuau, rf10, -3                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf10, -4                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf15                                        # 175 value
-    nop ; sub tmuau, rf10, -5                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf16                                                # 175 value
-    nop ; sub tmuau, rf10, -6                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf17                                                # 175 value
-    nop ; sub tmuau, rf10, -7                                       # 175 value | uniform 0xfffffffd (u8)
+    nop ; mov rf6, rf11 ; thrsw ; ldtmu.rf11                        # next trip | 173 value
+    nop ; sub tmuau, rf10, -3                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -4                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf15                                        # 173 value
+    nop ; sub tmuau, rf10, -5                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf16                                                # 173 value
+    nop ; sub tmuau, rf10, -6                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf17                                                # 173 value
+    nop ; sub tmuau, rf10, -7                                       # 173 value | uniform 0xfffffffd (u8)
 loop:
-    and rf6, rf6, rf7 ; sub.pushc -, rf1, rf18                      # 172 rows | 98 store dst
-    tmuwt - ; sub.nornc -, rf0, rf19                                # the last trip's stores | 98 store dst
-    mov tmud, rf11 ; sub.pushc -, rf1, rf18                         # 98 store dst
-    sub.nornc -, rf0, rf19 ; mov.ifb tmuau, rf14                    # 98 store dst | uniform 0xfffffffd (u8)
-    mov tmud, rf15 ; sub rf15, rf6, 1                               # 98 store dst | 174 stage
-    sub.pushc -, rf1, rf18 ; sub.ifa tmuau, rf14, -1                # 98 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, rf19 ; mov tmud, rf16                         # 98 store dst
-    sub.ifa tmuau, rf14, -2 ; sub.pushc -, rf1, rf18                # 98 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, rf19 ; mov tmud, rf17                         # 98 store dst
-    umin rf15, rf0, rf15 ; sub.ifa tmuau, rf14, -3                  # 174 stage | 98 store dst | uniform 0xfffffffd (u8)
-    add rf17, rf3, rf2 ; smul24 rf16, rf15, rf9 ; thrsw             # the item's record | 175 value
-    tmuwt - ; add rf16, rf8, rf16                                   # 175 value
-    sub tmuau, rf10, -8 ; mov rf15, rf15                            # 175 value | for later in the trip | uniform 0xfffffffd (u8)
-    nop ; smul24 rf15, rf15, rf13 ; thrsw ; ldtmu.rf11              # 98 store dst | 175 value
-    sub tmuau, rf10, -9 ; add rf15, rf12, rf15                      # 175 value | 98 store dst | uniform 0xfffffffd (u8)
+    and rf6, rf6, rf7 ; sub.pushc -, rf1, rf18                      # 168 rows | 94 store dst
+    tmuwt - ; sub.nornc -, rf0, rf19                                # the last trip's stores | 94 store dst
+    mov tmud, rf11 ; sub.pushc -, rf1, rf18                         # 94 store dst
+    sub.nornc -, rf0, rf19 ; mov.ifb tmuau, rf14                    # 94 store dst | uniform 0xfffffffd (u8)
+    mov tmud, rf15 ; sub rf15, rf6, 1                               # 94 store dst | 172 stage
+    sub.pushc -, rf1, rf18 ; sub.ifa tmuau, rf14, -1                # 94 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, rf19 ; mov tmud, rf16                         # 94 store dst
+    sub.ifa tmuau, rf14, -2 ; sub.pushc -, rf1, rf18                # 94 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, rf19 ; mov tmud, rf17                         # 94 store dst
+    umin rf15, rf0, rf15 ; sub.ifa tmuau, rf14, -3                  # 172 stage | 94 store dst | uniform 0xfffffffd (u8)
+    add rf17, rf3, rf2 ; smul24 rf16, rf15, rf9 ; thrsw             # the item's record | 173 value
+    tmuwt - ; add rf16, rf8, rf16                                   # 173 value
+    sub tmuau, rf10, -8 ; mov rf15, rf15                            # 173 value | for later in the trip | uniform 0xfffffffd (u8)
+    nop ; smul24 rf15, rf15, rf13 ; thrsw ; ldtmu.rf11              # 94 store dst | 173 value
+    sub tmuau, rf10, -9 ; add rf15, rf12, rf15                      # 173 value | 94 store dst | uniform 0xfffffffd (u8)
     nop
-    nop ; thrsw ; ldtmu.rf21                                        # 175 value
+    nop ; thrsw ; ldtmu.rf21                                        # 173 value
     nop
     nop
-    nop ; sub.pushc -, rf1, rf18                                    # 98 store dst
-    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 98 store dst
-    sub.ifa tmuau, rf14, -4 ; sub.pushc -, rf1, rf18                # 98 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 98 store dst
-    sub.ifa tmuau, rf14, -5 ; sub.pushc -, rf1, rf18                # 98 store dst | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf21                                                # 175 value
-    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 98 store dst
-    nop ; sub.ifa tmuau, rf14, -6                                   # 98 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.pushc -, rf1, rf18                                    # 94 store dst
+    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 94 store dst
+    sub.ifa tmuau, rf14, -4 ; sub.pushc -, rf1, rf18                # 94 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 94 store dst
+    sub.ifa tmuau, rf14, -5 ; sub.pushc -, rf1, rf18                # 94 store dst | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf21                                                # 173 value
+    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 94 store dst
+    nop ; sub.ifa tmuau, rf14, -6                                   # 94 store dst | uniform 0xfffffffd (u8)
     nop ; thrsw
-    nop ; sub tmuau, rf10, -10                                      # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf10, -11                                      # 175 value | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf21                                        # 175 value
+    nop ; sub tmuau, rf10, -10                                      # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -11                                      # 173 value | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf21                                        # 173 value
     nop
     nop
-    nop ; thrsw ; ldtmu.rf11                                        # 175 value
+    nop ; thrsw ; ldtmu.rf11                                        # 173 value
     nop
     nop
-    nop ; sub.pushc -, rf1, rf18                                    # 98 store dst
-    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 98 store dst
-    sub.ifa tmuau, rf14, -7 ; sub.pushc -, rf1, rf18                # 98 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 98 store dst
-    sub.ifa tmuau, rf14, -8 ; sub.pushc -, rf1, rf18                # 98 store dst | uniform 0xfffffffd (u8)
-    tmuwt - ; ldtmu.rf11                                            # 175 value
-    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 98 store dst
-    nop ; sub.ifa tmuau, rf14, -9                                   # 98 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.pushc -, rf1, rf18                                    # 94 store dst
+    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 94 store dst
+    sub.ifa tmuau, rf14, -7 ; sub.pushc -, rf1, rf18                # 94 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 94 store dst
+    sub.ifa tmuau, rf14, -8 ; sub.pushc -, rf1, rf18                # 94 store dst | uniform 0xfffffffd (u8)
+    tmuwt - ; ldtmu.rf11                                            # 173 value
+    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 94 store dst
+    nop ; sub.ifa tmuau, rf14, -9                                   # 94 store dst | uniform 0xfffffffd (u8)
     nop ; thrsw
-    nop ; sub tmuau, rf10, -12                                      # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf10, -13                                      # 175 value | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf11                                        # 175 value
-    nop ; sub tmuau, rf10, -14                                      # 175 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -12                                      # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -13                                      # 173 value | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf11                                        # 173 value
+    nop ; sub tmuau, rf10, -14                                      # 173 value | uniform 0xfffffffd (u8)
     nop
-    nop ; thrsw ; ldtmu.rf21                                        # 175 value
+    nop ; thrsw ; ldtmu.rf21                                        # 173 value
     nop
     nop
-    nop ; sub.pushc -, rf1, rf18                                    # 98 store dst
-    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 98 store dst
-    sub.ifa tmuau, rf14, -10 ; sub.pushc -, rf1, rf18               # 98 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 98 store dst
-    sub.ifa tmuau, rf14, -11 ; sub.pushc -, rf1, rf18               # 98 store dst | uniform 0xfffffffd (u8)
-    sub tmuau, rf10, -15 ; sub.nornc -, rf0, rf19                   # 175 value | 98 store dst | uniform 0xfffffffd (u8)
-    umin tmuau, rf17, rf1 ; add rf10, rf16, rf5 ; ldtmu.rf5         # the item's record | 175 value | uniform 0xfffffffb (vec3)
-    nop ; mov tmud, rf5                                             # 98 store dst
-    nop ; sub.ifa tmuau, rf14, -12                                  # 98 store dst | uniform 0xfffffffd (u8)
+    nop ; sub.pushc -, rf1, rf18                                    # 94 store dst
+    sub.nornc -, rf0, rf19 ; mov tmud, rf11                         # 94 store dst
+    sub.ifa tmuau, rf14, -10 ; sub.pushc -, rf1, rf18               # 94 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, rf19 ; mov tmud, rf21                         # 94 store dst
+    sub.ifa tmuau, rf14, -11 ; sub.pushc -, rf1, rf18               # 94 store dst | uniform 0xfffffffd (u8)
+    sub tmuau, rf10, -15 ; sub.nornc -, rf0, rf19                   # 173 value | 94 store dst | uniform 0xfffffffd (u8)
+    umin tmuau, rf17, rf1 ; add rf10, rf16, rf5 ; ldtmu.rf5         # the item's record | 173 value | uniform 0xfffffffb (vec3)
+    nop ; mov tmud, rf5                                             # 94 store dst
+    nop ; sub.ifa tmuau, rf14, -12                                  # 94 store dst | uniform 0xfffffffd (u8)
     tmuwt - ; thrsw
-    nop ; mov tmuau, rf10                                           # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf10, -1                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf5                                         # 175 value
-    nop ; sub tmuau, rf10, -2                                       # 175 value | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf10                                           # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -1                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf5                                         # 173 value
+    nop ; sub tmuau, rf10, -2                                       # 173 value | uniform 0xfffffffd (u8)
     nop
-    nop ; thrsw ; ldtmu.rf16                                        # 175 value
-    nop ; sub tmuau, rf10, -3                                       # 175 value | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf16                                        # 173 value
+    nop ; sub tmuau, rf10, -3                                       # 173 value | uniform 0xfffffffd (u8)
     nop
-    nop ; sub.pushc -, rf1, rf18                                    # 98 store dst
-    sub.nornc -, rf0, rf19 ; mov tmud, rf5                          # 98 store dst
-    sub.ifa tmuau, rf14, -13 ; sub.pushc -, rf1, rf18               # 98 store dst | uniform 0xfffffffd (u8)
-    sub.nornc -, rf0, rf19 ; mov tmud, rf16                         # 98 store dst
-    sub.ifa tmuau, rf14, -14 ; sub.pushc -, rf1, rf18               # 98 store dst | uniform 0xfffffffd (u8)
-    mov rf18, rf3 ; mov rf3, rf17 ; ldtmu.rf16                      # for later in the trip | next trip | 175 value
-    sub.nornc -, rf0, rf19 ; mov tmud, rf16                         # 98 store dst
-    sub.ifa tmuau, rf14, -15 ; mov rf19, rf6                        # 98 store dst | for later in the trip | uniform 0xfffffffd (u8)
-    nop ; add rf14, rf15, rf4 ; thrsw                               # 98 store dst
+    nop ; sub.pushc -, rf1, rf18                                    # 94 store dst
+    sub.nornc -, rf0, rf19 ; mov tmud, rf5                          # 94 store dst
+    sub.ifa tmuau, rf14, -13 ; sub.pushc -, rf1, rf18               # 94 store dst | uniform 0xfffffffd (u8)
+    sub.nornc -, rf0, rf19 ; mov tmud, rf16                         # 94 store dst
+    sub.ifa tmuau, rf14, -14 ; sub.pushc -, rf1, rf18               # 94 store dst | uniform 0xfffffffd (u8)
+    mov rf18, rf3 ; mov rf3, rf17 ; ldtmu.rf16                      # for later in the trip | next trip | 173 value
+    sub.nornc -, rf0, rf19 ; mov tmud, rf16                         # 94 store dst
+    sub.ifa tmuau, rf14, -15 ; mov rf19, rf6                        # 94 store dst | for later in the trip | uniform 0xfffffffd (u8)
+    nop ; add rf14, rf15, rf4 ; thrsw                               # 94 store dst
     tmuwt -
-    nop ; sub tmuau, rf10, -4                                       # 175 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -4                                       # 173 value | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf4                                         # the item's record
     nop ; mov rf4, rf4 ; ldtmu.rf15                                 # next trip | the item's record
     nop ; mov rf5, rf15 ; ldtmu.rf15                                # next trip | the item's record
-    nop ; mov rf6, rf15 ; thrsw ; ldtmu.rf11                        # next trip | 175 value
-    nop ; sub tmuau, rf10, -5                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf15                                                # 175 value
-    nop ; thrsw ; ldtmu.rf16                                        # 175 value
-    nop ; sub tmuau, rf10, -6                                       # 175 value | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf10, -7                                       # 175 value | uniform 0xfffffffd (u8)
+    nop ; mov rf6, rf15 ; thrsw ; ldtmu.rf11                        # next trip | 173 value
+    nop ; sub tmuau, rf10, -5                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf15                                                # 173 value
+    nop ; thrsw ; ldtmu.rf16                                        # 173 value
+    nop ; sub tmuau, rf10, -6                                       # 173 value | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf10, -7                                       # 173 value | uniform 0xfffffffd (u8)
     sub.pushc -, rf1, rf20 ; mov rf20, rf17                         # whether there is a trip more | for later in the trip
     bu.anyna loop, r:unif                                           # next trip
-    nop ; ldtmu.rf17                                                # 175 value
+    nop ; ldtmu.rf17                                                # 173 value
     nop
     nop
     ldtmu.-                                                         # looked up for a trip that there is not

@@ -44,74 +44,74 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 172 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 168 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf3, rf2, rf0
     sub rf1, rf1, 1 ; mov rf18, rf3                                 # for later in the trip
     shl rf1, rf1, 4
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf5                          # 172 rows | uniform 0x000000ff
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf5                          # 168 rows | uniform 0x000000ff
     umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf2                                              # 175 value | uniform value:src_stride
-    nop ; ldunifrf.rf4                                              # 175 value | uniform value:src
+    nop ; ldunifrf.rf2                                              # 173 value | uniform value:src_stride
+    nop ; ldunifrf.rf4                                              # 173 value | uniform value:src
     nop ; ldtmu.rf6                                                 # the item's record
     nop ; mov rf7, rf6 ; ldtmu.rf6                                  # for later in the trip | the item's record
     nop ; ldtmu.rf8                                                 # the item's record
-    and rf9, rf8, rf5 ; ldunifrf.rf8                                # 172 rows | uniform value:threads
-    sub rf9, rf9, 1 ; mov rf19, rf9                                 # 174 stage | for later in the trip
-    umin rf9, rf0, rf9 ; ldunifrf.rf10                              # 174 stage | 98 store dst | uniform value:dst_stride
-    shl rf2, rf8, 5 ; smul24 rf8, rf9, rf2                          # 175 value
-    add rf4, rf4, rf8 ; mov rf9, rf9 ; ldunifrf.rf8                 # 175 value | for later in the trip | 98 store dst | uniform value:dst
-    add rf6, rf4, rf6 ; smul24 rf11, rf9, rf10 ; ldunifrf.rf14      # 175 value | 98 store dst | uniform 0x00000100
-    and tmuau, rf6, -4 ; mov rf4, rf6                               # 175 value | for later in the trip | uniform 0xfffffffc (vec4)
-    shl rf9, rf4, 3 ; add rf4, rf3, rf2                             # 175 value | the item's record
-    not rf10, rf9 ; sub rf6, rf6, -15                               # 175 value
-    and tmua, rf6, -4 ; add rf6, rf8, rf11                          # 175 value | 98 store dst
-    add rf17, rf6, rf7 ; mov rf3, rf4 ; thrsw ; ldunifrf.rf15       # 98 store dst | next trip | 175 value | uniform 0x00010000
-    nop ; ldunifrf.rf16                                             # 175 value | uniform 0x01000000
+    and rf9, rf8, rf5 ; ldunifrf.rf8                                # 168 rows | uniform value:threads
+    sub rf9, rf9, 1 ; mov rf19, rf9                                 # 172 stage | for later in the trip
+    umin rf9, rf0, rf9 ; ldunifrf.rf10                              # 172 stage | 94 store dst | uniform value:dst_stride
+    shl rf2, rf8, 5 ; smul24 rf8, rf9, rf2                          # 173 value
+    add rf4, rf4, rf8 ; mov rf9, rf9 ; ldunifrf.rf8                 # 173 value | for later in the trip | 94 store dst | uniform value:dst
+    add rf6, rf4, rf6 ; smul24 rf11, rf9, rf10 ; ldunifrf.rf14      # 173 value | 94 store dst | uniform 0x00000100
+    and tmuau, rf6, -4 ; mov rf4, rf6                               # 173 value | for later in the trip | uniform 0xfffffffc (vec4)
+    shl rf9, rf4, 3 ; add rf4, rf3, rf2                             # 173 value | the item's record
+    not rf10, rf9 ; sub rf6, rf6, -15                               # 173 value
+    and tmua, rf6, -4 ; add rf6, rf8, rf11                          # 173 value | 94 store dst
+    add rf17, rf6, rf7 ; mov rf3, rf4 ; thrsw ; ldunifrf.rf15       # 94 store dst | next trip | 173 value | uniform 0x00010000
+    nop ; ldunifrf.rf16                                             # 173 value | uniform 0x01000000
     nop
-    nop ; ldtmu.rf6                                                 # 175 value
-    shr rf8, rf6, rf9 ; ldtmu.rf6                                   # 175 value
-    shr rf12, rf6, rf9 ; add rf7, rf6, rf6 ; ldtmu.rf6              # 175 value
-    shl rf11, rf7, rf10 ; add rf13, rf6, rf6 ; ldtmu.rf7            # 175 value
-    shl rf13, rf13, rf10 ; add rf11, rf8, rf11 ; ldtmu.rf8          # 175 value
+    nop ; ldtmu.rf6                                                 # 173 value
+    shr rf8, rf6, rf9 ; ldtmu.rf6                                   # 173 value
+    shr rf12, rf6, rf9 ; add rf7, rf6, rf6 ; ldtmu.rf6              # 173 value
+    shl rf11, rf7, rf10 ; add rf13, rf6, rf6 ; ldtmu.rf7            # 173 value
+    shl rf13, rf13, rf10 ; add rf11, rf8, rf11 ; ldtmu.rf8          # 173 value
 loop:
-    umin tmuau, rf3, rf1 ; add rf12, rf12, rf13 ; thrsw             # the item's record | 175 value | uniform 0xfffffffb (vec3)
-    shr rf6, rf6, rf9 ; v8dot rf13, rf11, 1                         # 175 value
-    shr rf9, rf7, rf9 ; v8dot rf20, rf11, rf14 ; ldunifrf.rf21      # 175 value | uniform value:src_stride
-    vpack rf20, rf13, rf20 ; v8dot rf22, rf11, rf15 ; ldtmu.rf13    # 98 store dst | 175 value | the item's record
-    shr rf11, rf11, -8 ; v8dot rf23, rf12, rf14                     # 175 value
-    vpack rf22, rf22, rf11 ; v8dot rf24, rf12, rf15 ; ldtmu.rf11    # 98 store dst | 175 value | the item's record
-    and rf25, rf12, rf5 ; v8dot rf26, rf12, rf16 ; ldtmu.rf12       # 175 value | the item's record
-    vpack rf18, rf25, rf23 ; sub.pushc -, rf1, rf18                 # 98 store dst
-    vpack rf24, rf24, rf26 ; add rf7, rf7, rf7 ; ldunifrf.rf26      # 98 store dst | 175 value | uniform value:src
-    shl rf12, rf7, rf10 ; v8dot rf7, rf12, 1                        # 175 value | 172 rows
-    add rf8, rf8, rf8 ; sub.nornc -, rf0, rf19                      # 175 value | 98 store dst
-    tmuwt - ; sub rf19, rf7, 1                                      # the last trip's stores | 174 stage
-    umin rf6, rf0, rf19 ; add rf12, rf6, rf12 ; ldunifrf.rf19       # 174 stage | 175 value | 98 store dst | uniform value:dst_stride
-    shl rf10, rf8, rf10 ; smul24 rf8, rf6, rf21 ; ldunifrf.rf21     # 175 value | 98 store dst | uniform value:dst
-    v8pack tmud, rf20, rf22 ; add rf8, rf26, rf8                    # 98 store dst | 175 value
-    v8pack tmud, rf18, rf24 ; add rf9, rf9, rf10                    # 98 store dst | 175 value
-    and rf11, rf12, rf5 ; add rf8, rf8, rf11                        # 175 value
-    shr rf18, rf12, -8 ; v8dot rf10, rf12, rf14                     # 175 value
-    vpack rf11, rf11, rf10 ; v8dot rf10, rf12, rf15                 # 98 store dst | 175 value
-    vpack rf18, rf10, rf18 ; sub rf10, rf8, -15                     # 98 store dst | 175 value
-    and rf12, rf9, rf5 ; v8dot rf24, rf9, rf14                      # 175 value
-    vpack rf12, rf12, rf24 ; v8dot rf24, rf9, rf15                  # 98 store dst | 175 value
-    shr rf9, rf9, -8 ; mov.ifa tmuau, rf17                          # 175 value | 98 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf8, -4 ; mov rf8, rf8                               # 175 value | for later in the trip | uniform 0xfffffffc (vec4)
-    and tmua, rf10, -4 ; mov rf6, rf6                               # 175 value | for later in the trip
-    vpack rf19, rf24, rf9 ; smul24 rf6, rf6, rf19 ; thrsw           # 98 store dst
-    shl rf9, rf8, 3 ; add rf21, rf21, rf6                           # 175 value | 98 store dst
-    not rf10, rf9 ; mov rf24, rf13                                  # 175 value | for later in the trip
-    v8pack tmud, rf11, rf18 ; mov rf18, rf3 ; ldtmu.rf11            # 98 store dst | for later in the trip | 175 value
-    v8pack tmud, rf12, rf19 ; mov rf19, rf7 ; ldtmu.rf7             # 98 store dst | for later in the trip | 175 value
-    shr rf11, rf11, rf9 ; add rf12, rf7, rf7 ; ldtmu.rf6            # 175 value
-    shl rf4, rf12, rf10 ; sub.pushc -, rf1, rf4                     # 175 value | whether there is a trip more
-    shr rf12, rf7, rf9 ; add rf13, rf6, rf6 ; ldtmu.rf7             # 175 value
-    shl rf13, rf13, rf10 ; sub.ifb tmuau, rf17, -8                  # 175 value | 98 store dst | uniform 0xfffffffa (vec2)
+    umin tmuau, rf3, rf1 ; add rf12, rf12, rf13 ; thrsw             # the item's record | 173 value | uniform 0xfffffffb (vec3)
+    shr rf6, rf6, rf9 ; v8dot rf13, rf11, 1                         # 173 value
+    shr rf9, rf7, rf9 ; v8dot rf20, rf11, rf14 ; ldunifrf.rf21      # 173 value | uniform value:src_stride
+    vpack rf20, rf13, rf20 ; v8dot rf22, rf11, rf15 ; ldtmu.rf13    # 94 store dst | 173 value | the item's record
+    shr rf11, rf11, -8 ; v8dot rf23, rf12, rf14                     # 173 value
+    vpack rf22, rf22, rf11 ; v8dot rf24, rf12, rf15 ; ldtmu.rf11    # 94 store dst | 173 value | the item's record
+    and rf25, rf12, rf5 ; v8dot rf26, rf12, rf16 ; ldtmu.rf12       # 173 value | the item's record
+    vpack rf18, rf25, rf23 ; sub.pushc -, rf1, rf18                 # 94 store dst
+    vpack rf24, rf24, rf26 ; add rf7, rf7, rf7 ; ldunifrf.rf26      # 94 store dst | 173 value | uniform value:src
+    shl rf12, rf7, rf10 ; v8dot rf7, rf12, 1                        # 173 value | 168 rows
+    add rf8, rf8, rf8 ; sub.nornc -, rf0, rf19                      # 173 value | 94 store dst
+    tmuwt - ; sub rf19, rf7, 1                                      # the last trip's stores | 172 stage
+    umin rf6, rf0, rf19 ; add rf12, rf6, rf12 ; ldunifrf.rf19       # 172 stage | 173 value | 94 store dst | uniform value:dst_stride
+    shl rf10, rf8, rf10 ; smul24 rf8, rf6, rf21 ; ldunifrf.rf21     # 173 value | 94 store dst | uniform value:dst
+    v8pack tmud, rf20, rf22 ; add rf8, rf26, rf8                    # 94 store dst | 173 value
+    v8pack tmud, rf18, rf24 ; add rf9, rf9, rf10                    # 94 store dst | 173 value
+    and rf11, rf12, rf5 ; add rf8, rf8, rf11                        # 173 value
+    shr rf18, rf12, -8 ; v8dot rf10, rf12, rf14                     # 173 value
+    vpack rf11, rf11, rf10 ; v8dot rf10, rf12, rf15                 # 94 store dst | 173 value
+    vpack rf18, rf10, rf18 ; sub rf10, rf8, -15                     # 94 store dst | 173 value
+    and rf12, rf9, rf5 ; v8dot rf24, rf9, rf14                      # 173 value
+    vpack rf12, rf12, rf24 ; v8dot rf24, rf9, rf15                  # 94 store dst | 173 value
+    shr rf9, rf9, -8 ; mov.ifa tmuau, rf17                          # 173 value | 94 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf8, -4 ; mov rf8, rf8                               # 173 value | for later in the trip | uniform 0xfffffffc (vec4)
+    and tmua, rf10, -4 ; mov rf6, rf6                               # 173 value | for later in the trip
+    vpack rf19, rf24, rf9 ; smul24 rf6, rf6, rf19 ; thrsw           # 94 store dst
+    shl rf9, rf8, 3 ; add rf21, rf21, rf6                           # 173 value | 94 store dst
+    not rf10, rf9 ; mov rf24, rf13                                  # 173 value | for later in the trip
+    v8pack tmud, rf11, rf18 ; mov rf18, rf3 ; ldtmu.rf11            # 94 store dst | for later in the trip | 173 value
+    v8pack tmud, rf12, rf19 ; mov rf19, rf7 ; ldtmu.rf7             # 94 store dst | for later in the trip | 173 value
+    shr rf11, rf11, rf9 ; add rf12, rf7, rf7 ; ldtmu.rf6            # 173 value
+    shl rf4, rf12, rf10 ; sub.pushc -, rf1, rf4                     # 173 value | whether there is a trip more
+    shr rf12, rf7, rf9 ; add rf13, rf6, rf6 ; ldtmu.rf7             # 173 value
+    shl rf13, rf13, rf10 ; sub.ifb tmuau, rf17, -8                  # 173 value | 94 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next trip
-    add rf4, rf3, rf2 ; add rf11, rf11, rf4 ; ldtmu.rf8             # the item's record | 175 value
-    add rf17, rf21, rf24 ; mov rf3, rf4                             # 98 store dst | next trip
+    add rf4, rf3, rf2 ; add rf11, rf11, rf4 ; ldtmu.rf8             # the item's record | 173 value
+    add rf17, rf21, rf24 ; mov rf3, rf4                             # 94 store dst | next trip
     nop
     thrsw
     thrsw

@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 9436b24cf9cd89bb
+# input hash 7ad875738ae6792a
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -82,171 +82,171 @@
     shr rf2, rf0, 3
     shl rf3, rf3, 1
     add rf1, rf3, rf2 ; sub rf2, rf1, 1
-    setnnmode_uu ; ldunifrf.rf4                                     # 127 rows | uniform value:records
+    setnnmode_uu ; ldunifrf.rf4                                     # 122 rows | uniform value:records
     shl rf1, rf1, 4
     shl rf1, rf2, 4 ; add rf3, rf4, rf1
-    add rf1, rf4, rf1 ; mov rf33, rf3 ; ldunifrf.rf4                # for later in the trip | 127 rows | uniform 0x00010000
+    add rf1, rf4, rf1 ; mov rf33, rf3 ; ldunifrf.rf4                # for later in the trip | 122 rows | uniform 0x00010000
     umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     and rf0, rf0, 7
-    nop ; ldunifrf.rf2                                              # 151 pixels0 | uniform value:src_stride
+    nop ; ldunifrf.rf2                                              # 148 pixels0 | uniform value:src_stride
     nop ; ldtmu.rf5                                                 # the item's record
     nop ; mov rf32, rf5 ; ldtmu.rf5                                 # for later in the trip | the item's record
     nop ; ldtmu.rf7                                                 # the item's record
-    nop ; v8dot rf4, rf7, rf4 ; ldunifrf.rf6                        # 127 rows | 121 filter | uniform 0x000000ff
-    and rf9, rf7, rf6 ; sub rf8, rf4, 1                             # 121 filter | 149 stage
-    umin rf4, rf0, rf8 ; mov rf34, rf4 ; ldunifrf.rf8               # 149 stage | for later in the trip | 151 pixels0 | uniform value:src
-    mov rf20, rf4 ; smul24 rf2, rf4, rf2 ; ldunifrf.rf4             # for later in the trip | 151 pixels0 | 123 mx | uniform 0x00000100
-    add rf2, rf8, rf2 ; v8dot rf4, rf7, rf4 ; ldunifrf.rf7          # 151 pixels0 | 123 mx | 137 table | uniform table:taps
-    shl rf9, rf9, 4                                                 # 137 mul
-    add rf2, rf2, -3 ; add rf4, rf9, rf4                            # 151 pixels0 | 137 add
-    shl rf2, rf4, 5 ; add rf5, rf2, rf5                             # 137 table | 151 pixels0
-    mov tmuau, rf5 ; add rf2, rf7, rf2                              # 151 pixels0 | 137 table | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf2 ; thrsw                                    # 137 table | uniform 0xfffffffc (vec4)
-    nop ; sub tmuau, rf5, -1                                        # 151 pixels1 | uniform 0xfffffffd (u8)
-    nop ; sub tmuau, rf5, -2                                        # 151 pixels2 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf4                                         # 151 pixels0
-    nop ; ldtmu.rf7                                                 # 137 table
-    nop ; smul24 rf4, rf4, rf7 ; ldtmu.rf8                          # 137 mul | 137 table
-    nop ; thrsw ; ldtmu.rf9                                         # 137 table
-    nop ; sub tmuau, rf5, -3                                        # 151 pixels3 | uniform 0xfffffffd (u8)
-    nop ; ldtmu.rf10                                                # 137 table
-    nop ; thrsw ; ldtmu.rf11                                        # 151 pixels1
-    sub tmuau, rf5, -4 ; smul24 rf12, rf11, rf8                     # 151 pixels4 | 137 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf2, -16 ; smul24 rf2, rf11, rf7                     # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    nop ; add rf4, rf4, rf12 ; thrsw ; ldtmu.rf14                   # 137 add | 151 pixels2
-    nop ; smul24 rf12, rf14, rf9 ; ldtmu.rf16                       # 137 mul | 151 pixels3
-    sub tmuau, rf5, -5 ; smul24 rf13, rf16, rf10                    # 151 pixels5 | 137 mul | uniform 0xfffffffd (u8)
-    add rf4, rf4, rf12 ; smul24 rf15, rf14, rf8 ; thrsw ; ldtmu.rf11 # 137 add | 137 mul | 151 pixels4
-    add rf4, rf4, rf13 ; smul24 rf17, rf16, rf9 ; ldtmu.rf12        # 137 add | 137 mul | 137 table
-    add rf15, rf2, rf15 ; smul24 rf2, rf11, rf12 ; ldtmu.rf13       # 137 add | 137 mul | 137 table
-    sub tmuau, rf5, -6 ; smul24 rf18, rf11, rf10                    # 151 pixels6 | 137 mul | uniform 0xfffffffd (u8)
-    add rf2, rf4, rf2 ; smul24 rf4, rf14, rf7 ; thrsw ; ldtmu.rf14  # 137 add | 137 mul | 137 table
-    add rf17, rf15, rf17 ; smul24 rf19, rf16, rf8 ; ldtmu.rf15      # 137 add | 137 mul | 137 table
-    sub tmuau, rf5, -7 ; smul24 rf25, rf11, rf9                     # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf21, rf17, rf18 ; smul24 rf28, rf16, rf7 ; thrsw ; ldtmu.rf16 # 137 add | 137 mul | 151 pixels5
-    add rf35, rf4, rf19 ; smul24 rf4, rf16, rf13 ; ldtmu.rf17       # 137 add | 137 mul | 151 pixels6
-    add rf4, rf2, rf4 ; smul24 rf19, rf17, rf14 ; ldunifrf.rf2      # 137 add | 137 mul | uniform value:threads
-    add rf22, rf4, rf19 ; smul24 rf24, rf16, rf12 ; ldtmu.rf18      # 137 add | 137 mul | 151 pixels7
-    sub tmuau, rf5, -8 ; smul24 rf26, rf18, rf15                    # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    shl rf2, rf2, 5 ; smul24 rf30, rf17, rf13                       # 137 mul
-    add rf4, rf3, rf2 ; smul24 rf23, rf18, rf14 ; thrsw ; ldunifrf.rf19 # the item's record | 137 mul | 137 rshr | uniform 0x00000040
-    add rf22, rf22, rf26 ; smul24 rf26, rf16, rf10 ; ldunifrf.rf27  # 137 add | 137 mul | 98 store dst | uniform value:dst_stride
-    add rf36, rf21, rf24 ; smul24 rf21, rf20, rf27 ; ldunifrf.rf31  # 137 add | 98 store dst | uniform value:dst
-    sub tmuau, rf5, -9 ; smul24 rf27, rf17, rf12                    # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf20, rf22, rf19 ; smul24 rf29, rf11, rf8 ; thrsw ; ldtmu.rf24 # 137 rshr | 137 mul | 151 pixels7
-    add rf22, rf36, rf30 ; smul24 rf30, rf16, rf9                   # 137 add | 137 mul
-    add rf25, rf35, rf25 ; mov rf3, rf4                             # 137 add | next trip
+    nop ; v8dot rf4, rf7, rf4 ; ldunifrf.rf6                        # 122 rows | 116 filter | uniform 0x000000ff
+    and rf9, rf7, rf6 ; sub rf8, rf4, 1                             # 116 filter | 146 stage
+    umin rf4, rf0, rf8 ; mov rf34, rf4 ; ldunifrf.rf8               # 146 stage | for later in the trip | 148 pixels0 | uniform value:src
+    mov rf20, rf4 ; smul24 rf2, rf4, rf2 ; ldunifrf.rf4             # for later in the trip | 148 pixels0 | 118 mx | uniform 0x00000100
+    add rf2, rf8, rf2 ; v8dot rf4, rf7, rf4 ; ldunifrf.rf7          # 148 pixels0 | 118 mx | 134 table | uniform table:taps
+    shl rf9, rf9, 4                                                 # 134 mul
+    add rf2, rf2, -3 ; add rf4, rf9, rf4                            # 148 pixels0 | 134 add
+    shl rf2, rf4, 5 ; add rf5, rf2, rf5                             # 134 table | 148 pixels0
+    mov tmuau, rf5 ; add rf2, rf7, rf2                              # 148 pixels0 | 134 table | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf2 ; thrsw                                    # 134 table | uniform 0xfffffffc (vec4)
+    nop ; sub tmuau, rf5, -1                                        # 148 pixels1 | uniform 0xfffffffd (u8)
+    nop ; sub tmuau, rf5, -2                                        # 148 pixels2 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf4                                         # 148 pixels0
+    nop ; ldtmu.rf7                                                 # 134 table
+    nop ; smul24 rf4, rf4, rf7 ; ldtmu.rf8                          # 134 mul | 134 table
+    nop ; thrsw ; ldtmu.rf9                                         # 134 table
+    nop ; sub tmuau, rf5, -3                                        # 148 pixels3 | uniform 0xfffffffd (u8)
+    nop ; ldtmu.rf10                                                # 134 table
+    nop ; thrsw ; ldtmu.rf11                                        # 148 pixels1
+    sub tmuau, rf5, -4 ; smul24 rf12, rf11, rf8                     # 148 pixels4 | 134 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf2, -16 ; smul24 rf2, rf11, rf7                     # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    nop ; add rf4, rf4, rf12 ; thrsw ; ldtmu.rf14                   # 134 add | 148 pixels2
+    nop ; smul24 rf12, rf14, rf9 ; ldtmu.rf16                       # 134 mul | 148 pixels3
+    sub tmuau, rf5, -5 ; smul24 rf13, rf16, rf10                    # 148 pixels5 | 134 mul | uniform 0xfffffffd (u8)
+    add rf4, rf4, rf12 ; smul24 rf15, rf14, rf8 ; thrsw ; ldtmu.rf11 # 134 add | 134 mul | 148 pixels4
+    add rf4, rf4, rf13 ; smul24 rf17, rf16, rf9 ; ldtmu.rf12        # 134 add | 134 mul | 134 table
+    add rf15, rf2, rf15 ; smul24 rf2, rf11, rf12 ; ldtmu.rf13       # 134 add | 134 mul | 134 table
+    sub tmuau, rf5, -6 ; smul24 rf18, rf11, rf10                    # 148 pixels6 | 134 mul | uniform 0xfffffffd (u8)
+    add rf2, rf4, rf2 ; smul24 rf4, rf14, rf7 ; thrsw ; ldtmu.rf14  # 134 add | 134 mul | 134 table
+    add rf17, rf15, rf17 ; smul24 rf19, rf16, rf8 ; ldtmu.rf15      # 134 add | 134 mul | 134 table
+    sub tmuau, rf5, -7 ; smul24 rf25, rf11, rf9                     # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf21, rf17, rf18 ; smul24 rf28, rf16, rf7 ; thrsw ; ldtmu.rf16 # 134 add | 134 mul | 148 pixels5
+    add rf35, rf4, rf19 ; smul24 rf4, rf16, rf13 ; ldtmu.rf17       # 134 add | 134 mul | 148 pixels6
+    add rf4, rf2, rf4 ; smul24 rf19, rf17, rf14 ; ldunifrf.rf2      # 134 add | 134 mul | uniform value:threads
+    add rf22, rf4, rf19 ; smul24 rf24, rf16, rf12 ; ldtmu.rf18      # 134 add | 134 mul | 148 pixels7
+    sub tmuau, rf5, -8 ; smul24 rf26, rf18, rf15                    # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    shl rf2, rf2, 5 ; smul24 rf30, rf17, rf13                       # 134 mul
+    add rf4, rf3, rf2 ; smul24 rf23, rf18, rf14 ; thrsw ; ldunifrf.rf19 # the item's record | 134 mul | 134 rshr | uniform 0x00000040
+    add rf22, rf22, rf26 ; smul24 rf26, rf16, rf10 ; ldunifrf.rf27  # 134 add | 134 mul | 94 store dst | uniform value:dst_stride
+    add rf36, rf21, rf24 ; smul24 rf21, rf20, rf27 ; ldunifrf.rf31  # 134 add | 94 store dst | uniform value:dst
+    sub tmuau, rf5, -9 ; smul24 rf27, rf17, rf12                    # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf20, rf22, rf19 ; smul24 rf29, rf11, rf8 ; thrsw ; ldtmu.rf24 # 134 rshr | 134 mul | 148 pixels7
+    add rf22, rf36, rf30 ; smul24 rf30, rf16, rf9                   # 134 add | 134 mul
+    add rf25, rf35, rf25 ; mov rf3, rf4                             # 134 add | next trip
 loop:
-    tmuwt - ; smul24 rf35, rf24, rf15 ; ldunifrf.rf36               # 137 mul | 127 rows | uniform 0x00010000
-    sub tmuau, rf5, -10 ; smul24 rf37, rf18, rf13                   # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf25, rf25, rf26 ; smul24 rf38, rf17, rf10 ; thrsw ; ldtmu.rf26 # 137 add | 137 mul | 151 pixels7
-    sub tmuau, rf5, -11 ; smul24 rf11, rf11, rf7                    # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf5, -12 ; smul24 rf39, rf16, rf8                    # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf29, rf28, rf29 ; smul24 rf28, rf24, rf14 ; thrsw ; ldunifrf.rf40 # 137 add | 137 mul | 151 pixels0 | uniform value:src_stride
-    sub tmuau, rf5, -13 ; smul24 rf41, rf18, rf12                   # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf22, rf22, rf23 ; smul24 rf23, rf17, rf9 ; ldunifrf.rf42   # 137 add | 137 mul | 151 pixels0 | uniform value:src
-    add rf25, rf25, rf27 ; smul24 rf27, rf26, rf15 ; thrsw ; ldunifrf.rf43 # 137 add | 137 mul | 123 mx | uniform 0x00000100
-    add rf29, rf29, rf30 ; smul24 rf30, rf24, rf13 ; ldtmu.rf44     # 137 add | 137 mul | 151 pixels7
-    add rf21, rf31, rf21 ; smul24 rf45, rf18, rf10 ; ldtmu.rf46     # 98 store dst | 137 mul | 151 pixels7
-    add rf16, rf22, rf35 ; smul24 rf22, rf16, rf7 ; thrsw ; ldunifrf.rf35 # 137 add | 137 mul | 137 table | uniform table:taps
-    sub tmuau, rf5, -14 ; smul24 rf47, rf17, rf8                    # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    umin tmuau, rf3, rf1 ; smul24 rf48, rf26, rf14 ; ldtmu.rf49     # the item's record | 137 mul | 151 pixels7 | uniform 0xfffffffb (vec3)
-    add rf25, rf25, rf37 ; smul24 rf37, rf24, rf12 ; thrsw ; ldtmu.rf50 # 137 add | 137 mul | 151 pixels7
-    asr rf20, rf20, 7 ; smul24 rf51, rf18, rf9                      # 137 rshr | 137 mul
-    max rf20, rf20, 0 ; smul24 rf52, rf44, rf15                     # 137 out | 137 mul
-    add rf29, rf29, rf38 ; smul24 rf38, rf26, rf13 ; thrsw ; ldtmu.rf53 # 137 add | 137 mul | 151 pixels7
-    add rf11, rf11, rf39 ; smul24 rf39, rf24, rf10 ; ldunifrf.rf54  # 137 add | 137 mul | 98 store dst | uniform value:dst_stride
-    add rf55, rf21, rf32 ; smul24 rf17, rf17, rf7 ; ldunifrf.rf31   # 98 store dst | 137 mul | uniform value:dst
-    add rf16, rf16, rf19 ; smul24 rf21, rf18, rf8 ; ldtmu.rf32      # 137 rshr | 137 mul | the item's record
-    add rf28, rf25, rf28 ; smul24 rf56, rf44, rf14 ; ldtmu.rf25     # 137 add | 137 mul | the item's record
-    add rf41, rf29, rf41 ; smul24 rf57, rf26, rf12 ; ldtmu.rf29     # 137 add | 137 mul | the item's record
-    and rf5, rf29, rf6 ; v8dot rf36, rf29, rf36                     # 121 filter | 127 rows
-    sub rf29, rf36, 1 ; v8dot rf43, rf29, rf43                      # 149 stage | 123 mx
-    umin rf18, rf0, rf29 ; smul24 rf29, rf18, rf7                   # 149 stage | 137 mul
-    shl rf40, rf5, 4 ; smul24 rf5, rf18, rf40                       # 137 mul | 151 pixels0
-    add rf5, rf42, rf5 ; add rf40, rf40, rf43                       # 151 pixels0 | 137 add
-    add rf5, rf5, -3 ; smul24 rf42, rf24, rf9                       # 151 pixels0 | 137 mul
-    shl rf25, rf40, 5 ; add rf5, rf5, rf25                          # 137 table | 151 pixels0
-    mov tmuau, rf5 ; add rf25, rf35, rf25                           # 151 pixels0 | 137 table | uniform 0xfffffffd (u8)
-    mov tmuau, rf25 ; smul24 rf35, rf46, rf15 ; thrsw               # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    sub tmuau, rf5, -1 ; smul24 rf40, rf44, rf13                    # 151 pixels1 | 137 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf5, -2 ; smul24 rf43, rf26, rf10                    # 151 pixels2 | 137 mul | uniform 0xfffffffd (u8)
-    add rf11, rf11, rf23 ; smul24 rf23, rf24, rf8 ; thrsw ; ldtmu.rf8 # 137 add | 137 mul | 151 pixels0
-    sub tmuau, rf5, -3 ; smul24 rf24, rf46, rf14                    # 151 pixels3 | 137 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf5, -4 ; smul24 rf58, rf44, rf12                    # 151 pixels4 | 137 mul | uniform 0xfffffffd (u8)
-    add rf26, rf28, rf27 ; smul24 rf27, rf26, rf9 ; thrsw ; ldtmu.rf7 # 137 add | 137 mul | 137 table
-    add rf41, rf41, rf30 ; smul24 rf30, rf8, rf7 ; ldtmu.rf8        # 137 add | 137 mul | 137 table
-    asr rf16, rf16, 7 ; smul24 rf59, rf49, rf15                     # 137 rshr | 137 mul
-    add rf11, rf11, rf45 ; smul24 rf44, rf44, rf10 ; thrsw ; ldtmu.rf9 # 137 add | 137 mul | 137 table
-    add rf22, rf22, rf47 ; smul24 rf47, rf46, rf13 ; ldtmu.rf10     # 137 add | 137 mul | 137 table
-    sub tmuau, rf25, -16 ; smul24 rf25, rf46, rf12                  # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    sub.pushc -, rf1, rf33 ; smul24 rf12, rf49, rf14                # 98 store dst | 137 mul
-    sub.nornc -, rf0, rf34 ; smul24 rf46, rf50, rf15                # 98 store dst | 137 mul
-    tmuwt - ; smul24 rf49, rf49, rf13 ; ldtmu.rf13                  # the last trip's stores | 137 mul | 151 pixels1
-    min tmud, rf20, rf6 ; smul24 rf20, rf13, rf8                    # 98 store dst | 137 mul
-    sub.pushc -, rf1, rf33 ; smul24 rf13, rf13, rf7                 # 98 store dst | 137 mul
-    mov.ifb tmuau, rf55 ; smul24 rf50, rf50, rf14                   # 98 store dst | 137 mul | uniform 0xfffffffd (u8)
-    max rf16, rf16, 0 ; sub.nornc -, rf0, rf34                      # 137 out | 98 store dst
-    sub tmuau, rf5, -5 ; smul24 rf53, rf53, rf15                    # 151 pixels5 | 137 mul | uniform 0xfffffffd (u8)
-    min tmud, rf16, rf6 ; add rf26, rf26, rf19 ; ldtmu.rf16         # 98 store dst | 137 rshr | 151 pixels2
-    add rf15, rf41, rf48 ; smul24 rf41, rf16, rf9 ; ldtmu.rf48      # 137 add | 137 mul | 151 pixels3
-    add rf37, rf11, rf37 ; smul24 rf11, rf48, rf10                  # 137 add | 137 mul
-    add rf51, rf22, rf51 ; smul24 rf22, rf16, rf8                   # 137 add | 137 mul
-    asr rf14, rf26, 7 ; smul24 rf26, rf48, rf9                      # 137 rshr | 137 mul
-    add rf15, rf15, rf52 ; smul24 rf16, rf16, rf7                   # 137 add | 137 mul
-    add rf38, rf37, rf38 ; smul24 rf37, rf48, rf8                   # 137 add | 137 mul
-    add rf39, rf51, rf39 ; smul24 rf28, rf48, rf7                   # 137 add | 137 mul
-    add rf17, rf17, rf21 ; sub.pushc -, rf1, rf33                   # 137 add | 98 store dst
-    sub.ifb tmuau, rf55, -1 ; add rf15, rf15, rf19                  # 98 store dst | 137 rshr | uniform 0xfffffffd (u8)
-    sub tmuau, rf5, -6 ; sub.nornc -, rf0, rf34                     # 151 pixels6 | 98 store dst | uniform 0xfffffffd (u8)
-    max rf14, rf14, 0 ; add rf38, rf38, rf56                        # 137 out | 137 add
-    sub tmuau, rf5, -7 ; add rf39, rf39, rf57                       # 151 pixels7 | 137 add | uniform 0xfffffffd (u8)
-    min tmud, rf14, rf6 ; add rf14, rf17, rf42                      # 98 store dst | 137 add
-    asr rf15, rf15, 7 ; add rf35, rf38, rf35                        # 137 rshr | 137 add
-    add rf14, rf39, rf40 ; add rf39, rf14, rf43                     # 137 add
-    add rf23, rf29, rf23 ; add rf20, rf30, rf20                     # 137 add
-    sub.pushc -, rf1, rf33 ; add rf20, rf20, rf41                   # 98 store dst | 137 add
-    sub.ifb tmuau, rf55, -2 ; add rf35, rf35, rf19                  # 98 store dst | 137 rshr | uniform 0xfffffffd (u8)
-    tmuwt - ; add rf14, rf14, rf24                                  # 137 add
-    max rf15, rf15, 0 ; sub.nornc -, rf0, rf34                      # 137 out | 98 store dst
-    min tmud, rf15, rf6 ; add rf15, rf39, rf58                      # 98 store dst | 137 add
-    sub.ifa tmuau, rf55, -3 ; add rf23, rf23, rf27                  # 98 store dst | 137 add | uniform 0xfffffffd (u8)
-    add rf20, rf20, rf11 ; add rf11, rf13, rf22 ; thrsw             # 137 add
-    asr rf35, rf35, 7 ; add rf14, rf14, rf59                        # 137 rshr | 137 add
-    add rf15, rf15, rf47 ; add rf23, rf23, rf44                     # 137 add
-    add rf14, rf11, rf26 ; add rf44, rf14, rf19 ; thrsw ; ldtmu.rf11 # 137 add | 137 rshr | 151 pixels4
-    add rf47, rf15, rf12 ; smul24 rf15, rf11, rf10 ; ldtmu.rf12     # 137 add | 137 mul | 137 table
-    add rf26, rf14, rf15 ; smul24 rf14, rf11, rf12 ; ldtmu.rf13     # 137 add | 137 mul | 137 table
-    add rf20, rf20, rf14 ; smul24 rf59, rf11, rf9 ; thrsw ; ldtmu.rf14 # 137 add | 137 mul | 137 table
-    sub tmuau, rf5, -8 ; smul24 rf29, rf11, rf8                     # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf39, rf23, rf25 ; mov rf18, rf18 ; ldtmu.rf15              # 137 add | for later in the trip | 137 table
-    add rf37, rf16, rf37 ; smul24 rf21, rf18, rf54 ; thrsw ; ldtmu.rf16 # 137 add | 98 store dst | 151 pixels5
-    sub tmuau, rf5, -9 ; smul24 rf18, rf16, rf13                    # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf20, rf20, rf18 ; smul24 rf18, rf16, rf12 ; ldtmu.rf17     # 137 add | 137 mul | 151 pixels6
-    add rf54, rf26, rf18 ; smul24 rf26, rf17, rf14 ; thrsw ; ldtmu.rf18 # 137 add | 137 mul | 151 pixels7
-    add rf20, rf20, rf26 ; smul24 rf26, rf18, rf15                  # 137 add | 137 mul
-    max rf22, rf35, 0 ; smul24 rf35, rf17, rf13                     # 137 out | 137 mul
-    add rf20, rf20, rf26 ; smul24 rf23, rf18, rf14 ; thrsw ; ldtmu.rf24 # 137 add | 137 mul | 151 pixels7
-    mov rf32, rf32 ; smul24 rf26, rf16, rf10                        # for later in the trip | 137 mul
-    add rf25, rf37, rf59 ; smul24 rf27, rf17, rf12                  # 137 add | 137 mul
-    sub.pushc -, rf1, rf33 ; smul24 rf30, rf16, rf9                 # 98 store dst | 137 mul
-    sub.nornc -, rf0, rf34 ; add rf20, rf20, rf19                   # 98 store dst | 137 rshr
-    min tmud, rf22, rf6 ; add rf22, rf54, rf35                      # 98 store dst | 137 add
-    asr rf44, rf44, 7 ; add rf46, rf47, rf46                        # 137 rshr | 137 add
-    add rf39, rf39, rf49 ; sub.pushc -, rf1, rf33                   # 137 add | 98 store dst
-    sub.ifb tmuau, rf55, -4 ; add rf46, rf46, rf19                  # 98 store dst | 137 rshr | uniform 0xfffffffd (u8)
-    max rf39, rf44, 0 ; add rf44, rf39, rf50                        # 137 out | 137 add
-    min tmud, rf39, rf6 ; sub.nornc -, rf0, rf34                    # 98 store dst
-    asr rf44, rf46, 7 ; add rf46, rf44, rf53                        # 137 rshr | 137 add
-    sub.pushc -, rf1, rf33 ; sub.ifa tmuau, rf55, -5                # 98 store dst | uniform 0xfffffffd (u8)
-    max rf44, rf44, 0 ; add rf46, rf46, rf19                        # 137 out | 137 rshr
-    min tmud, rf44, rf6 ; sub.nornc -, rf0, rf34                    # 98 store dst
-    asr rf46, rf46, 7 ; sub.pushc -, rf1, rf33                      # 137 rshr | 98 store dst
-    mov rf33, rf3 ; sub.ifb tmuau, rf55, -6                         # for later in the trip | 98 store dst | uniform 0xfffffffd (u8)
-    max rf34, rf46, 0 ; sub.nornc -, rf0, rf34                      # 137 out | 98 store dst
-    min tmud, rf34, rf6 ; mov rf34, rf36                            # 98 store dst | for later in the trip
+    tmuwt - ; smul24 rf35, rf24, rf15 ; ldunifrf.rf36               # 134 mul | 122 rows | uniform 0x00010000
+    sub tmuau, rf5, -10 ; smul24 rf37, rf18, rf13                   # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf25, rf25, rf26 ; smul24 rf38, rf17, rf10 ; thrsw ; ldtmu.rf26 # 134 add | 134 mul | 148 pixels7
+    sub tmuau, rf5, -11 ; smul24 rf11, rf11, rf7                    # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf5, -12 ; smul24 rf39, rf16, rf8                    # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf29, rf28, rf29 ; smul24 rf28, rf24, rf14 ; thrsw ; ldunifrf.rf40 # 134 add | 134 mul | 148 pixels0 | uniform value:src_stride
+    sub tmuau, rf5, -13 ; smul24 rf41, rf18, rf12                   # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf22, rf22, rf23 ; smul24 rf23, rf17, rf9 ; ldunifrf.rf42   # 134 add | 134 mul | 148 pixels0 | uniform value:src
+    add rf25, rf25, rf27 ; smul24 rf27, rf26, rf15 ; thrsw ; ldunifrf.rf43 # 134 add | 134 mul | 118 mx | uniform 0x00000100
+    add rf29, rf29, rf30 ; smul24 rf30, rf24, rf13 ; ldtmu.rf44     # 134 add | 134 mul | 148 pixels7
+    add rf21, rf31, rf21 ; smul24 rf45, rf18, rf10 ; ldtmu.rf46     # 94 store dst | 134 mul | 148 pixels7
+    add rf16, rf22, rf35 ; smul24 rf22, rf16, rf7 ; thrsw ; ldunifrf.rf35 # 134 add | 134 mul | 134 table | uniform table:taps
+    sub tmuau, rf5, -14 ; smul24 rf47, rf17, rf8                    # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    umin tmuau, rf3, rf1 ; smul24 rf48, rf26, rf14 ; ldtmu.rf49     # the item's record | 134 mul | 148 pixels7 | uniform 0xfffffffb (vec3)
+    add rf25, rf25, rf37 ; smul24 rf37, rf24, rf12 ; thrsw ; ldtmu.rf50 # 134 add | 134 mul | 148 pixels7
+    asr rf20, rf20, 7 ; smul24 rf51, rf18, rf9                      # 134 rshr | 134 mul
+    max rf20, rf20, 0 ; smul24 rf52, rf44, rf15                     # 134 out | 134 mul
+    add rf29, rf29, rf38 ; smul24 rf38, rf26, rf13 ; thrsw ; ldtmu.rf53 # 134 add | 134 mul | 148 pixels7
+    add rf11, rf11, rf39 ; smul24 rf39, rf24, rf10 ; ldunifrf.rf54  # 134 add | 134 mul | 94 store dst | uniform value:dst_stride
+    add rf55, rf21, rf32 ; smul24 rf17, rf17, rf7 ; ldunifrf.rf31   # 94 store dst | 134 mul | uniform value:dst
+    add rf16, rf16, rf19 ; smul24 rf21, rf18, rf8 ; ldtmu.rf32      # 134 rshr | 134 mul | the item's record
+    add rf28, rf25, rf28 ; smul24 rf56, rf44, rf14 ; ldtmu.rf25     # 134 add | 134 mul | the item's record
+    add rf41, rf29, rf41 ; smul24 rf57, rf26, rf12 ; ldtmu.rf29     # 134 add | 134 mul | the item's record
+    and rf5, rf29, rf6 ; v8dot rf36, rf29, rf36                     # 116 filter | 122 rows
+    sub rf29, rf36, 1 ; v8dot rf43, rf29, rf43                      # 146 stage | 118 mx
+    umin rf18, rf0, rf29 ; smul24 rf29, rf18, rf7                   # 146 stage | 134 mul
+    shl rf40, rf5, 4 ; smul24 rf5, rf18, rf40                       # 134 mul | 148 pixels0
+    add rf5, rf42, rf5 ; add rf40, rf40, rf43                       # 148 pixels0 | 134 add
+    add rf5, rf5, -3 ; smul24 rf42, rf24, rf9                       # 148 pixels0 | 134 mul
+    shl rf25, rf40, 5 ; add rf5, rf5, rf25                          # 134 table | 148 pixels0
+    mov tmuau, rf5 ; add rf25, rf35, rf25                           # 148 pixels0 | 134 table | uniform 0xfffffffd (u8)
+    mov tmuau, rf25 ; smul24 rf35, rf46, rf15 ; thrsw               # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    sub tmuau, rf5, -1 ; smul24 rf40, rf44, rf13                    # 148 pixels1 | 134 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf5, -2 ; smul24 rf43, rf26, rf10                    # 148 pixels2 | 134 mul | uniform 0xfffffffd (u8)
+    add rf11, rf11, rf23 ; smul24 rf23, rf24, rf8 ; thrsw ; ldtmu.rf8 # 134 add | 134 mul | 148 pixels0
+    sub tmuau, rf5, -3 ; smul24 rf24, rf46, rf14                    # 148 pixels3 | 134 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf5, -4 ; smul24 rf58, rf44, rf12                    # 148 pixels4 | 134 mul | uniform 0xfffffffd (u8)
+    add rf26, rf28, rf27 ; smul24 rf27, rf26, rf9 ; thrsw ; ldtmu.rf7 # 134 add | 134 mul | 134 table
+    add rf41, rf41, rf30 ; smul24 rf30, rf8, rf7 ; ldtmu.rf8        # 134 add | 134 mul | 134 table
+    asr rf16, rf16, 7 ; smul24 rf59, rf49, rf15                     # 134 rshr | 134 mul
+    add rf11, rf11, rf45 ; smul24 rf44, rf44, rf10 ; thrsw ; ldtmu.rf9 # 134 add | 134 mul | 134 table
+    add rf22, rf22, rf47 ; smul24 rf47, rf46, rf13 ; ldtmu.rf10     # 134 add | 134 mul | 134 table
+    sub tmuau, rf25, -16 ; smul24 rf25, rf46, rf12                  # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    sub.pushc -, rf1, rf33 ; smul24 rf12, rf49, rf14                # 94 store dst | 134 mul
+    sub.nornc -, rf0, rf34 ; smul24 rf46, rf50, rf15                # 94 store dst | 134 mul
+    tmuwt - ; smul24 rf49, rf49, rf13 ; ldtmu.rf13                  # the last trip's stores | 134 mul | 148 pixels1
+    min tmud, rf20, rf6 ; smul24 rf20, rf13, rf8                    # 94 store dst | 134 mul
+    sub.pushc -, rf1, rf33 ; smul24 rf13, rf13, rf7                 # 94 store dst | 134 mul
+    mov.ifb tmuau, rf55 ; smul24 rf50, rf50, rf14                   # 94 store dst | 134 mul | uniform 0xfffffffd (u8)
+    max rf16, rf16, 0 ; sub.nornc -, rf0, rf34                      # 134 out | 94 store dst
+    sub tmuau, rf5, -5 ; smul24 rf53, rf53, rf15                    # 148 pixels5 | 134 mul | uniform 0xfffffffd (u8)
+    min tmud, rf16, rf6 ; add rf26, rf26, rf19 ; ldtmu.rf16         # 94 store dst | 134 rshr | 148 pixels2
+    add rf15, rf41, rf48 ; smul24 rf41, rf16, rf9 ; ldtmu.rf48      # 134 add | 134 mul | 148 pixels3
+    add rf37, rf11, rf37 ; smul24 rf11, rf48, rf10                  # 134 add | 134 mul
+    add rf51, rf22, rf51 ; smul24 rf22, rf16, rf8                   # 134 add | 134 mul
+    asr rf14, rf26, 7 ; smul24 rf26, rf48, rf9                      # 134 rshr | 134 mul
+    add rf15, rf15, rf52 ; smul24 rf16, rf16, rf7                   # 134 add | 134 mul
+    add rf38, rf37, rf38 ; smul24 rf37, rf48, rf8                   # 134 add | 134 mul
+    add rf39, rf51, rf39 ; smul24 rf28, rf48, rf7                   # 134 add | 134 mul
+    add rf17, rf17, rf21 ; sub.pushc -, rf1, rf33                   # 134 add | 94 store dst
+    sub.ifb tmuau, rf55, -1 ; add rf15, rf15, rf19                  # 94 store dst | 134 rshr | uniform 0xfffffffd (u8)
+    sub tmuau, rf5, -6 ; sub.nornc -, rf0, rf34                     # 148 pixels6 | 94 store dst | uniform 0xfffffffd (u8)
+    max rf14, rf14, 0 ; add rf38, rf38, rf56                        # 134 out | 134 add
+    sub tmuau, rf5, -7 ; add rf39, rf39, rf57                       # 148 pixels7 | 134 add | uniform 0xfffffffd (u8)
+    min tmud, rf14, rf6 ; add rf14, rf17, rf42                      # 94 store dst | 134 add
+    asr rf15, rf15, 7 ; add rf35, rf38, rf35                        # 134 rshr | 134 add
+    add rf14, rf39, rf40 ; add rf39, rf14, rf43                     # 134 add
+    add rf23, rf29, rf23 ; add rf20, rf30, rf20                     # 134 add
+    sub.pushc -, rf1, rf33 ; add rf20, rf20, rf41                   # 94 store dst | 134 add
+    sub.ifb tmuau, rf55, -2 ; add rf35, rf35, rf19                  # 94 store dst | 134 rshr | uniform 0xfffffffd (u8)
+    tmuwt - ; add rf14, rf14, rf24                                  # 134 add
+    max rf15, rf15, 0 ; sub.nornc -, rf0, rf34                      # 134 out | 94 store dst
+    min tmud, rf15, rf6 ; add rf15, rf39, rf58                      # 94 store dst | 134 add
+    sub.ifa tmuau, rf55, -3 ; add rf23, rf23, rf27                  # 94 store dst | 134 add | uniform 0xfffffffd (u8)
+    add rf20, rf20, rf11 ; add rf11, rf13, rf22 ; thrsw             # 134 add
+    asr rf35, rf35, 7 ; add rf14, rf14, rf59                        # 134 rshr | 134 add
+    add rf15, rf15, rf47 ; add rf23, rf23, rf44                     # 134 add
+    add rf14, rf11, rf26 ; add rf44, rf14, rf19 ; thrsw ; ldtmu.rf11 # 134 add | 134 rshr | 148 pixels4
+    add rf47, rf15, rf12 ; smul24 rf15, rf11, rf10 ; ldtmu.rf12     # 134 add | 134 mul | 134 table
+    add rf26, rf14, rf15 ; smul24 rf14, rf11, rf12 ; ldtmu.rf13     # 134 add | 134 mul | 134 table
+    add rf20, rf20, rf14 ; smul24 rf59, rf11, rf9 ; thrsw ; ldtmu.rf14 # 134 add | 134 mul | 134 table
+    sub tmuau, rf5, -8 ; smul24 rf29, rf11, rf8                     # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf39, rf23, rf25 ; mov rf18, rf18 ; ldtmu.rf15              # 134 add | for later in the trip | 134 table
+    add rf37, rf16, rf37 ; smul24 rf21, rf18, rf54 ; thrsw ; ldtmu.rf16 # 134 add | 94 store dst | 148 pixels5
+    sub tmuau, rf5, -9 ; smul24 rf18, rf16, rf13                    # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf20, rf20, rf18 ; smul24 rf18, rf16, rf12 ; ldtmu.rf17     # 134 add | 134 mul | 148 pixels6
+    add rf54, rf26, rf18 ; smul24 rf26, rf17, rf14 ; thrsw ; ldtmu.rf18 # 134 add | 134 mul | 148 pixels7
+    add rf20, rf20, rf26 ; smul24 rf26, rf18, rf15                  # 134 add | 134 mul
+    max rf22, rf35, 0 ; smul24 rf35, rf17, rf13                     # 134 out | 134 mul
+    add rf20, rf20, rf26 ; smul24 rf23, rf18, rf14 ; thrsw ; ldtmu.rf24 # 134 add | 134 mul | 148 pixels7
+    mov rf32, rf32 ; smul24 rf26, rf16, rf10                        # for later in the trip | 134 mul
+    add rf25, rf37, rf59 ; smul24 rf27, rf17, rf12                  # 134 add | 134 mul
+    sub.pushc -, rf1, rf33 ; smul24 rf30, rf16, rf9                 # 94 store dst | 134 mul
+    sub.nornc -, rf0, rf34 ; add rf20, rf20, rf19                   # 94 store dst | 134 rshr
+    min tmud, rf22, rf6 ; add rf22, rf54, rf35                      # 94 store dst | 134 add
+    asr rf44, rf44, 7 ; add rf46, rf47, rf46                        # 134 rshr | 134 add
+    add rf39, rf39, rf49 ; sub.pushc -, rf1, rf33                   # 134 add | 94 store dst
+    sub.ifb tmuau, rf55, -4 ; add rf46, rf46, rf19                  # 94 store dst | 134 rshr | uniform 0xfffffffd (u8)
+    max rf39, rf44, 0 ; add rf44, rf39, rf50                        # 134 out | 134 add
+    min tmud, rf39, rf6 ; sub.nornc -, rf0, rf34                    # 94 store dst
+    asr rf44, rf46, 7 ; add rf46, rf44, rf53                        # 134 rshr | 134 add
+    sub.pushc -, rf1, rf33 ; sub.ifa tmuau, rf55, -5                # 94 store dst | uniform 0xfffffffd (u8)
+    max rf44, rf44, 0 ; add rf46, rf46, rf19                        # 134 out | 134 rshr
+    min tmud, rf44, rf6 ; sub.nornc -, rf0, rf34                    # 94 store dst
+    asr rf46, rf46, 7 ; sub.pushc -, rf1, rf33                      # 134 rshr | 94 store dst
+    mov rf33, rf3 ; sub.ifb tmuau, rf55, -6                         # for later in the trip | 94 store dst | uniform 0xfffffffd (u8)
+    max rf34, rf46, 0 ; sub.nornc -, rf0, rf34                      # 134 out | 94 store dst
+    min tmud, rf34, rf6 ; mov rf34, rf36                            # 94 store dst | for later in the trip
     sub.pushc -, rf1, rf4 ; add rf4, rf3, rf2                       # whether there is a trip more | the item's record
-    mov rf3, rf4 ; sub.ifb tmuau, rf55, -7                          # next trip | 98 store dst | uniform 0xfffffffd (u8)
+    mov rf3, rf4 ; sub.ifb tmuau, rf55, -7                          # next trip | 94 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 7af85e352a171013
+# input hash 580e14d897dedaa7
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -49,152 +49,152 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 127 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 122 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf3, rf2, rf0
     sub rf1, rf1, 1 ; mov rf22, rf3                                 # for later in the trip
     shl rf1, rf1, 4
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf5                          # 127 rows | uniform 0x00010000
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf5                          # 122 rows | uniform 0x00010000
     umin tmuau, rf3, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf2                                              # 151 pixels0 | uniform value:src_stride
-    nop ; ldunifrf.rf4                                              # 151 pixels0 | uniform value:src
+    nop ; ldunifrf.rf2                                              # 148 pixels0 | uniform value:src_stride
+    nop ; ldunifrf.rf4                                              # 148 pixels0 | uniform value:src
     nop ; ldtmu.rf6                                                 # the item's record
     nop ; mov rf24, rf6 ; ldtmu.rf6                                 # for later in the trip | the item's record
     nop ; ldtmu.rf7                                                 # the item's record
-    nop ; v8dot rf8, rf7, rf5 ; ldunifrf.rf16                       # 127 rows | 151 pixels0 | uniform 0x000000ff
-    and rf10, rf7, rf16 ; sub rf9, rf8, 1                           # 121 filter | 149 stage
-    umin rf8, rf0, rf9 ; mov rf23, rf8 ; ldunifrf.rf17              # 149 stage | for later in the trip | 123 mx | uniform 0x00000100
-    shl rf10, rf10, 4 ; smul24 rf2, rf8, rf2                        # 137 mul | 151 pixels0
-    add rf4, rf4, rf2 ; v8dot rf7, rf7, rf17 ; ldunifrf.rf2         # 151 pixels0 | 123 mx | uniform value:threads
-    shl rf2, rf2, 5 ; add rf7, rf10, rf7                            # 137 add
-    shl rf7, rf7, 5 ; mov rf8, rf8                                  # 137 table | for later in the trip
-    add rf10, rf4, -3 ; add rf4, rf3, rf2                           # 151 pixels0 | the item's record
-    add rf6, rf10, rf6 ; mov rf3, rf4 ; ldunifrf.rf10               # 151 pixels0 | next trip | 137 table | uniform table:taps
-    and tmuau, rf6, -4 ; mov rf9, rf6                               # 151 pixels0 | for later in the trip | uniform 0xfffffffc (vec4)
-    shl rf9, rf9, 3 ; add rf18, rf10, rf7                           # 151 pixels0 | 137 table
-    not rf10, rf9 ; sub rf6, rf6, -14                               # 151 pixels0
-    and tmua, rf6, -4                                               # 151 pixels0
-    nop ; thrsw ; ldunifrf.rf6                                      # 98 store dst | uniform value:dst_stride
-    nop ; smul24 rf6, rf8, rf6 ; ldunifrf.rf8                       # 98 store dst | uniform value:dst
-    nop ; add rf21, rf8, rf6 ; ldunifrf.rf19                        # 98 store dst | 151 pixels3 | uniform 0x01000000
-    nop ; ldtmu.rf6                                                 # 151 pixels0
-    shr rf11, rf6, rf9 ; mov tmuau, rf18 ; thrsw ; ldtmu.rf6        # 151 pixels0 | 137 table | uniform 0xfffffffc (vec4)
-    shr rf13, rf6, rf9 ; add rf8, rf6, rf6 ; ldtmu.rf6              # 151 pixels0
-    shl rf12, rf8, rf10 ; add rf8, rf6, rf6 ; ldtmu.rf7             # 151 pixels0
-    shl rf14, rf8, rf10 ; add rf15, rf7, rf7 ; ldunifrf.rf20        # 151 pixels0 | 137 rshr | uniform 0x00000040
-    nop ; ldtmu.rf8                                                 # 151 pixels0
+    nop ; v8dot rf8, rf7, rf5 ; ldunifrf.rf16                       # 122 rows | 148 pixels0 | uniform 0x000000ff
+    and rf10, rf7, rf16 ; sub rf9, rf8, 1                           # 116 filter | 146 stage
+    umin rf8, rf0, rf9 ; mov rf23, rf8 ; ldunifrf.rf17              # 146 stage | for later in the trip | 118 mx | uniform 0x00000100
+    shl rf10, rf10, 4 ; smul24 rf2, rf8, rf2                        # 134 mul | 148 pixels0
+    add rf4, rf4, rf2 ; v8dot rf7, rf7, rf17 ; ldunifrf.rf2         # 148 pixels0 | 118 mx | uniform value:threads
+    shl rf2, rf2, 5 ; add rf7, rf10, rf7                            # 134 add
+    shl rf7, rf7, 5 ; mov rf8, rf8                                  # 134 table | for later in the trip
+    add rf10, rf4, -3 ; add rf4, rf3, rf2                           # 148 pixels0 | the item's record
+    add rf6, rf10, rf6 ; mov rf3, rf4 ; ldunifrf.rf10               # 148 pixels0 | next trip | 134 table | uniform table:taps
+    and tmuau, rf6, -4 ; mov rf9, rf6                               # 148 pixels0 | for later in the trip | uniform 0xfffffffc (vec4)
+    shl rf9, rf9, 3 ; add rf18, rf10, rf7                           # 148 pixels0 | 134 table
+    not rf10, rf9 ; sub rf6, rf6, -14                               # 148 pixels0
+    and tmua, rf6, -4                                               # 148 pixels0
+    nop ; thrsw ; ldunifrf.rf6                                      # 94 store dst | uniform value:dst_stride
+    nop ; smul24 rf6, rf8, rf6 ; ldunifrf.rf8                       # 94 store dst | uniform value:dst
+    nop ; add rf21, rf8, rf6 ; ldunifrf.rf19                        # 94 store dst | 148 pixels3 | uniform 0x01000000
+    nop ; ldtmu.rf6                                                 # 148 pixels0
+    shr rf11, rf6, rf9 ; mov tmuau, rf18 ; thrsw ; ldtmu.rf6        # 148 pixels0 | 134 table | uniform 0xfffffffc (vec4)
+    shr rf13, rf6, rf9 ; add rf8, rf6, rf6 ; ldtmu.rf6              # 148 pixels0
+    shl rf12, rf8, rf10 ; add rf8, rf6, rf6 ; ldtmu.rf7             # 148 pixels0
+    shl rf14, rf8, rf10 ; add rf15, rf7, rf7 ; ldunifrf.rf20        # 148 pixels0 | 134 rshr | uniform 0x00000040
+    nop ; ldtmu.rf8                                                 # 148 pixels0
 loop:
-    add rf11, rf11, rf12 ; add rf12, rf13, rf14 ; ldunifrf.rf13     # 151 pixels0 | uniform value:src_stride
-    shr rf6, rf6, rf9 ; v8dot rf14, rf11, rf17 ; ldunifrf.rf25      # 151 pixels0 | 151 pixels1 | uniform value:src
-    shl rf15, rf15, rf10 ; v8dot rf26, rf11, rf5 ; ldunifrf.rf27    # 151 pixels0 | 151 pixels2 | 137 table | uniform table:taps
-    add rf28, rf6, rf15 ; v8dot rf30, rf12, rf17 ; ldtmu.rf29       # 151 pixels0 | 151 pixels5 | 137 table
-    shr rf7, rf7, rf9 ; v8dot rf32, rf12, rf5 ; ldtmu.rf31          # 151 pixels0 | 151 pixels6 | 137 table
-    add rf8, rf8, rf8 ; smul24 rf9, rf14, rf31 ; ldtmu.rf33         # 151 pixels0 | 137 mul | 137 table
-    shl rf8, rf8, rf10 ; smul24 rf10, rf26, rf33 ; ldtmu.rf34       # 151 pixels0 | 137 mul | 137 table
-    and rf7, rf11, rf16 ; add rf35, rf7, rf8 ; ldunifrf.rf36        # 151 pixels0 | 98 store dst | uniform value:dst_stride
-    shr rf11, rf11, -8 ; smul24 rf7, rf7, rf29                      # 151 pixels3 | 137 mul
-    add rf7, rf7, rf9 ; smul24 rf9, rf11, rf34 ; ldunifrf.rf37      # 137 add | 137 mul | 98 store dst | uniform value:dst
-    and rf8, rf12, rf16 ; add rf7, rf7, rf10                        # 151 pixels4 | 137 add
-    add rf7, rf7, rf9 ; sub tmuau, rf18, -16                        # 137 add | 137 table | uniform 0xfffffffc (vec4)
-    umin tmuau, rf3, rf1 ; smul24 rf14, rf14, rf29 ; thrsw          # the item's record | 137 mul | uniform 0xfffffffb (vec3)
-    shr rf38, rf12, -8 ; smul24 rf12, rf26, rf31                    # 151 pixels7 | 137 mul
-    add rf12, rf14, rf12 ; smul24 rf14, rf11, rf33                  # 137 add | 137 mul
-    add rf12, rf12, rf14 ; smul24 rf14, rf8, rf34 ; thrsw ; ldtmu.rf39 # 137 add | 137 mul | 137 table
-    add rf14, rf12, rf14 ; smul24 rf12, rf8, rf39 ; ldtmu.rf40      # 137 add | 137 mul | 137 table
-    add rf7, rf7, rf12 ; smul24 rf12, rf30, rf40 ; ldtmu.rf41       # 137 add | 137 mul | 137 table
-    add rf7, rf7, rf12 ; smul24 rf12, rf32, rf41 ; ldtmu.rf42       # 137 add | 137 mul | 137 table
-    add rf7, rf7, rf12 ; smul24 rf12, rf38, rf42 ; ldtmu.rf43       # 137 add | 137 mul | the item's record
-    add rf12, rf7, rf12 ; smul24 rf18, rf30, rf39 ; ldtmu.rf7       # 137 add | 137 mul | the item's record
-    add rf6, rf12, rf20 ; smul24 rf15, rf32, rf40 ; ldtmu.rf12      # 137 rshr | 137 mul | the item's record
-    and rf9, rf12, rf16 ; v8dot rf44, rf12, rf5                     # 121 filter | 127 rows
-    sub rf12, rf44, 1 ; v8dot rf45, rf12, rf17                      # 149 stage | 123 mx
-    umin rf46, rf0, rf12 ; smul24 rf47, rf38, rf41                  # 149 stage | 137 mul
-    shl rf48, rf9, 4 ; smul24 rf9, rf46, rf13                       # 137 mul | 151 pixels0
-    add rf9, rf25, rf9 ; smul24 rf25, rf26, rf29                    # 151 pixels0 | 137 mul
-    add rf9, rf9, -3 ; smul24 rf26, rf11, rf31                      # 151 pixels0 | 137 mul
-    add rf7, rf9, rf7 ; smul24 rf49, rf8, rf33                      # 151 pixels0 | 137 mul
-    and tmuau, rf7, -4 ; mov rf9, rf7                               # 151 pixels0 | for later in the trip | uniform 0xfffffffc (vec4)
-    sub rf7, rf7, -14 ; smul24 rf50, rf30, rf34                     # 151 pixels0 | 137 mul
-    and tmua, rf7, -4 ; smul24 rf7, rf32, rf39                      # 151 pixels0 | 137 mul
-    shl rf9, rf9, 3 ; smul24 rf51, rf38, rf40                       # 151 pixels0 | 137 mul
-    not rf10, rf9 ; v8dot rf52, rf28, rf17 ; thrsw                  # 151 pixels0 | 151 pixels7
-    asr rf6, rf6, 7 ; smul24 rf53, rf52, rf42                       # 137 rshr | 137 mul
-    max rf6, rf6, 0 ; smul24 rf54, rf11, rf29                       # 137 out | 137 mul
-    min rf55, rf6, rf16 ; smul24 rf56, rf8, rf31 ; ldtmu.rf6        # 137 out | 137 mul | 151 pixels0
-    shr rf11, rf6, rf9 ; smul24 rf57, rf30, rf33 ; ldtmu.rf6        # 151 pixels0 | 137 mul
-    add rf13, rf6, rf6 ; smul24 rf58, rf32, rf34                    # 151 pixels0 | 137 mul
-    shl rf12, rf13, rf10 ; add rf13, rf14, rf18                     # 151 pixels0 | 137 add
-    add rf15, rf13, rf15 ; smul24 rf18, rf38, rf39                  # 137 add | 137 mul
-    shr rf13, rf6, rf9 ; smul24 rf59, rf52, rf41                    # 151 pixels0 | 137 mul
-    add rf15, rf15, rf47 ; v8dot rf47, rf28, rf5                    # 137 add | 151 pixels7
-    and rf25, rf28, rf16 ; add rf26, rf25, rf26                     # 151 pixels7 | 137 add
-    add rf49, rf26, rf49 ; smul24 rf26, rf25, rf42                  # 137 add | 137 mul
-    add rf15, rf15, rf26 ; smul24 rf26, rf25, rf41                  # 137 add | 137 mul
-    add rf15, rf15, rf20 ; smul24 rf60, rf25, rf40                  # 137 rshr | 137 mul
-    asr rf15, rf15, 7 ; add rf49, rf49, rf50                        # 137 rshr | 137 add
-    max rf15, rf15, 0 ; smul24 rf50, rf47, rf42                     # 137 out | 137 mul
-    min rf7, rf15, rf16 ; add rf15, rf49, rf7                       # 137 out | 137 add
-    vpack rf55, rf55, rf7 ; smul24 rf8, rf8, rf29 ; ldtmu.rf6       # 98 store dst | 137 mul | 151 pixels0
-    add rf7, rf6, rf6 ; smul24 rf49, rf30, rf31                     # 151 pixels0 | 137 mul
-    add rf15, rf15, rf51 ; add rf51, rf54, rf56                     # 137 add
-    shl rf14, rf7, rf10 ; smul24 rf54, rf32, rf33                   # 151 pixels0 | 137 mul
-    add rf15, rf15, rf26 ; smul24 rf26, rf38, rf34 ; ldtmu.rf7      # 137 add | 137 mul | 151 pixels0
-    add rf15, rf15, rf53 ; add rf51, rf51, rf57                     # 137 add
-    add rf15, rf15, rf20 ; smul24 rf53, rf25, rf39                  # 137 rshr | 137 mul
-    asr rf15, rf15, 7 ; smul24 rf57, rf52, rf40                     # 137 rshr | 137 mul
-    max rf15, rf15, 0 ; add rf51, rf51, rf58                        # 137 out | 137 add
-    min rf58, rf15, rf16 ; add rf15, rf7, rf7                       # 137 out | 151 pixels0
-    add rf18, rf51, rf18 ; smul24 rf51, rf47, rf41                  # 137 add | 137 mul
-    add rf18, rf18, rf60 ; add rf49, rf8, rf49 ; ldtmu.rf8          # 137 add | 151 pixels0
-    add rf18, rf18, rf59 ; smul24 rf30, rf30, rf29                  # 137 add | 137 mul
-    add rf18, rf18, rf50 ; smul24 rf50, rf32, rf31                  # 137 add | 137 mul
-    add rf45, rf48, rf45 ; smul24 rf48, rf38, rf33                  # 137 add | 137 mul
-    add rf18, rf18, rf20 ; smul24 rf59, rf25, rf34                  # 137 rshr | 137 mul
-    asr rf18, rf18, 7 ; smul24 rf60, rf52, rf39                     # 137 rshr | 137 mul
-    max rf18, rf18, 0 ; add rf49, rf49, rf54                        # 137 out | 137 add
-    min rf18, rf18, rf16 ; smul24 rf54, rf47, rf40                  # 137 out | 137 mul
-    vpack rf26, rf58, rf18 ; add rf49, rf49, rf26                   # 98 store dst | 137 add
-    shl rf32, rf45, 5 ; smul24 rf45, rf32, rf29                     # 137 table | 137 mul
-    add rf18, rf27, rf32 ; smul24 rf27, rf38, rf31                  # 137 table | 137 mul
-    mov tmuau, rf18 ; smul24 rf32, rf25, rf33                       # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    add rf49, rf49, rf53 ; smul24 rf53, rf52, rf34 ; thrsw          # 137 add | 137 mul
-    add rf49, rf49, rf57 ; smul24 rf57, rf47, rf39                  # 137 add | 137 mul
-    shr rf49, rf28, -8 ; add rf28, rf49, rf51                       # 151 pixels7 | 137 add
-    add rf50, rf30, rf50 ; smul24 rf30, rf49, rf42                  # 137 add | 137 mul
-    add rf28, rf28, rf30 ; smul24 rf30, rf49, rf41                  # 137 add | 137 mul
-    add rf28, rf28, rf20 ; smul24 rf51, rf49, rf40                  # 137 rshr | 137 mul
-    asr rf28, rf28, 7 ; add rf48, rf50, rf48                        # 137 rshr | 137 add
-    max rf28, rf28, 0 ; v8dot rf50, rf35, rf17                      # 137 out | 151 pixels7
-    min rf28, rf28, rf16 ; smul24 rf58, rf50, rf42                  # 137 out | 137 mul
-    and rf59, rf35, rf16 ; add rf48, rf48, rf59                     # 151 pixels7 | 137 add
-    add rf48, rf48, rf60 ; smul24 rf60, rf59, rf42                  # 137 add | 137 mul
-    add rf48, rf48, rf54 ; smul24 rf54, rf59, rf41                  # 137 add | 137 mul
-    add rf29, rf48, rf30 ; smul24 rf30, rf38, rf29                  # 137 add | 137 mul
-    add rf25, rf29, rf60 ; smul24 rf29, rf25, rf31                  # 137 add | 137 mul
-    add rf25, rf25, rf20 ; smul24 rf33, rf52, rf33                  # 137 rshr | 137 mul
-    asr rf25, rf25, 7 ; smul24 rf34, rf47, rf34                     # 137 rshr | 137 mul
-    max rf25, rf25, 0 ; smul24 rf39, rf49, rf39                     # 137 out | 137 mul
-    min rf25, rf25, rf16 ; smul24 rf40, rf59, rf40                  # 137 out | 137 mul
-    vpack rf25, rf28, rf25 ; smul24 rf28, rf50, rf41                # 98 store dst | 137 mul
-    add rf27, rf45, rf27 ; v8dot rf35, rf35, rf5                    # 137 add | 151 pixels7
-    add rf27, rf27, rf32 ; smul24 rf32, rf35, rf42                  # 137 add | 137 mul
-    add rf27, rf27, rf53 ; add rf29, rf30, rf29                     # 137 add
-    add rf27, rf27, rf57 ; add rf29, rf29, rf33                     # 137 add
-    add rf27, rf27, rf51 ; add rf29, rf29, rf34                     # 137 add
-    add rf27, rf27, rf54 ; add rf29, rf29, rf39                     # 137 add
-    add rf27, rf27, rf58 ; add rf29, rf29, rf40                     # 137 add
-    add rf27, rf27, rf20 ; add rf28, rf29, rf28                     # 137 rshr | 137 add
-    asr rf27, rf27, 7 ; add rf28, rf28, rf32                        # 137 rshr | 137 add
-    max rf27, rf27, 0 ; add rf28, rf28, rf20                        # 137 out | 137 rshr
-    min rf27, rf27, rf16 ; mov rf46, rf46                           # 137 out | for later in the trip
-    asr rf28, rf28, 7 ; smul24 rf36, rf46, rf36                     # 137 rshr | 98 store dst
-    max rf22, rf28, 0 ; sub.pushc -, rf1, rf22                      # 137 out | 98 store dst
-    min rf28, rf22, rf16 ; mov rf22, rf3                            # 137 out | for later in the trip
-    vpack rf27, rf27, rf28 ; sub.nornc -, rf0, rf23                 # 98 store dst
+    add rf11, rf11, rf12 ; add rf12, rf13, rf14 ; ldunifrf.rf13     # 148 pixels0 | uniform value:src_stride
+    shr rf6, rf6, rf9 ; v8dot rf14, rf11, rf17 ; ldunifrf.rf25      # 148 pixels0 | 148 pixels1 | uniform value:src
+    shl rf15, rf15, rf10 ; v8dot rf26, rf11, rf5 ; ldunifrf.rf27    # 148 pixels0 | 148 pixels2 | 134 table | uniform table:taps
+    add rf28, rf6, rf15 ; v8dot rf30, rf12, rf17 ; ldtmu.rf29       # 148 pixels0 | 148 pixels5 | 134 table
+    shr rf7, rf7, rf9 ; v8dot rf32, rf12, rf5 ; ldtmu.rf31          # 148 pixels0 | 148 pixels6 | 134 table
+    add rf8, rf8, rf8 ; smul24 rf9, rf14, rf31 ; ldtmu.rf33         # 148 pixels0 | 134 mul | 134 table
+    shl rf8, rf8, rf10 ; smul24 rf10, rf26, rf33 ; ldtmu.rf34       # 148 pixels0 | 134 mul | 134 table
+    and rf7, rf11, rf16 ; add rf35, rf7, rf8 ; ldunifrf.rf36        # 148 pixels0 | 94 store dst | uniform value:dst_stride
+    shr rf11, rf11, -8 ; smul24 rf7, rf7, rf29                      # 148 pixels3 | 134 mul
+    add rf7, rf7, rf9 ; smul24 rf9, rf11, rf34 ; ldunifrf.rf37      # 134 add | 134 mul | 94 store dst | uniform value:dst
+    and rf8, rf12, rf16 ; add rf7, rf7, rf10                        # 148 pixels4 | 134 add
+    add rf7, rf7, rf9 ; sub tmuau, rf18, -16                        # 134 add | 134 table | uniform 0xfffffffc (vec4)
+    umin tmuau, rf3, rf1 ; smul24 rf14, rf14, rf29 ; thrsw          # the item's record | 134 mul | uniform 0xfffffffb (vec3)
+    shr rf38, rf12, -8 ; smul24 rf12, rf26, rf31                    # 148 pixels7 | 134 mul
+    add rf12, rf14, rf12 ; smul24 rf14, rf11, rf33                  # 134 add | 134 mul
+    add rf12, rf12, rf14 ; smul24 rf14, rf8, rf34 ; thrsw ; ldtmu.rf39 # 134 add | 134 mul | 134 table
+    add rf14, rf12, rf14 ; smul24 rf12, rf8, rf39 ; ldtmu.rf40      # 134 add | 134 mul | 134 table
+    add rf7, rf7, rf12 ; smul24 rf12, rf30, rf40 ; ldtmu.rf41       # 134 add | 134 mul | 134 table
+    add rf7, rf7, rf12 ; smul24 rf12, rf32, rf41 ; ldtmu.rf42       # 134 add | 134 mul | 134 table
+    add rf7, rf7, rf12 ; smul24 rf12, rf38, rf42 ; ldtmu.rf43       # 134 add | 134 mul | the item's record
+    add rf12, rf7, rf12 ; smul24 rf18, rf30, rf39 ; ldtmu.rf7       # 134 add | 134 mul | the item's record
+    add rf6, rf12, rf20 ; smul24 rf15, rf32, rf40 ; ldtmu.rf12      # 134 rshr | 134 mul | the item's record
+    and rf9, rf12, rf16 ; v8dot rf44, rf12, rf5                     # 116 filter | 122 rows
+    sub rf12, rf44, 1 ; v8dot rf45, rf12, rf17                      # 146 stage | 118 mx
+    umin rf46, rf0, rf12 ; smul24 rf47, rf38, rf41                  # 146 stage | 134 mul
+    shl rf48, rf9, 4 ; smul24 rf9, rf46, rf13                       # 134 mul | 148 pixels0
+    add rf9, rf25, rf9 ; smul24 rf25, rf26, rf29                    # 148 pixels0 | 134 mul
+    add rf9, rf9, -3 ; smul24 rf26, rf11, rf31                      # 148 pixels0 | 134 mul
+    add rf7, rf9, rf7 ; smul24 rf49, rf8, rf33                      # 148 pixels0 | 134 mul
+    and tmuau, rf7, -4 ; mov rf9, rf7                               # 148 pixels0 | for later in the trip | uniform 0xfffffffc (vec4)
+    sub rf7, rf7, -14 ; smul24 rf50, rf30, rf34                     # 148 pixels0 | 134 mul
+    and tmua, rf7, -4 ; smul24 rf7, rf32, rf39                      # 148 pixels0 | 134 mul
+    shl rf9, rf9, 3 ; smul24 rf51, rf38, rf40                       # 148 pixels0 | 134 mul
+    not rf10, rf9 ; v8dot rf52, rf28, rf17 ; thrsw                  # 148 pixels0 | 148 pixels7
+    asr rf6, rf6, 7 ; smul24 rf53, rf52, rf42                       # 134 rshr | 134 mul
+    max rf6, rf6, 0 ; smul24 rf54, rf11, rf29                       # 134 out | 134 mul
+    min rf55, rf6, rf16 ; smul24 rf56, rf8, rf31 ; ldtmu.rf6        # 134 out | 134 mul | 148 pixels0
+    shr rf11, rf6, rf9 ; smul24 rf57, rf30, rf33 ; ldtmu.rf6        # 148 pixels0 | 134 mul
+    add rf13, rf6, rf6 ; smul24 rf58, rf32, rf34                    # 148 pixels0 | 134 mul
+    shl rf12, rf13, rf10 ; add rf13, rf14, rf18                     # 148 pixels0 | 134 add
+    add rf15, rf13, rf15 ; smul24 rf18, rf38, rf39                  # 134 add | 134 mul
+    shr rf13, rf6, rf9 ; smul24 rf59, rf52, rf41                    # 148 pixels0 | 134 mul
+    add rf15, rf15, rf47 ; v8dot rf47, rf28, rf5                    # 134 add | 148 pixels7
+    and rf25, rf28, rf16 ; add rf26, rf25, rf26                     # 148 pixels7 | 134 add
+    add rf49, rf26, rf49 ; smul24 rf26, rf25, rf42                  # 134 add | 134 mul
+    add rf15, rf15, rf26 ; smul24 rf26, rf25, rf41                  # 134 add | 134 mul
+    add rf15, rf15, rf20 ; smul24 rf60, rf25, rf40                  # 134 rshr | 134 mul
+    asr rf15, rf15, 7 ; add rf49, rf49, rf50                        # 134 rshr | 134 add
+    max rf15, rf15, 0 ; smul24 rf50, rf47, rf42                     # 134 out | 134 mul
+    min rf7, rf15, rf16 ; add rf15, rf49, rf7                       # 134 out | 134 add
+    vpack rf55, rf55, rf7 ; smul24 rf8, rf8, rf29 ; ldtmu.rf6       # 94 store dst | 134 mul | 148 pixels0
+    add rf7, rf6, rf6 ; smul24 rf49, rf30, rf31                     # 148 pixels0 | 134 mul
+    add rf15, rf15, rf51 ; add rf51, rf54, rf56                     # 134 add
+    shl rf14, rf7, rf10 ; smul24 rf54, rf32, rf33                   # 148 pixels0 | 134 mul
+    add rf15, rf15, rf26 ; smul24 rf26, rf38, rf34 ; ldtmu.rf7      # 134 add | 134 mul | 148 pixels0
+    add rf15, rf15, rf53 ; add rf51, rf51, rf57                     # 134 add
+    add rf15, rf15, rf20 ; smul24 rf53, rf25, rf39                  # 134 rshr | 134 mul
+    asr rf15, rf15, 7 ; smul24 rf57, rf52, rf40                     # 134 rshr | 134 mul
+    max rf15, rf15, 0 ; add rf51, rf51, rf58                        # 134 out | 134 add
+    min rf58, rf15, rf16 ; add rf15, rf7, rf7                       # 134 out | 148 pixels0
+    add rf18, rf51, rf18 ; smul24 rf51, rf47, rf41                  # 134 add | 134 mul
+    add rf18, rf18, rf60 ; add rf49, rf8, rf49 ; ldtmu.rf8          # 134 add | 148 pixels0
+    add rf18, rf18, rf59 ; smul24 rf30, rf30, rf29                  # 134 add | 134 mul
+    add rf18, rf18, rf50 ; smul24 rf50, rf32, rf31                  # 134 add | 134 mul
+    add rf45, rf48, rf45 ; smul24 rf48, rf38, rf33                  # 134 add | 134 mul
+    add rf18, rf18, rf20 ; smul24 rf59, rf25, rf34                  # 134 rshr | 134 mul
+    asr rf18, rf18, 7 ; smul24 rf60, rf52, rf39                     # 134 rshr | 134 mul
+    max rf18, rf18, 0 ; add rf49, rf49, rf54                        # 134 out | 134 add
+    min rf18, rf18, rf16 ; smul24 rf54, rf47, rf40                  # 134 out | 134 mul
+    vpack rf26, rf58, rf18 ; add rf49, rf49, rf26                   # 94 store dst | 134 add
+    shl rf32, rf45, 5 ; smul24 rf45, rf32, rf29                     # 134 table | 134 mul
+    add rf18, rf27, rf32 ; smul24 rf27, rf38, rf31                  # 134 table | 134 mul
+    mov tmuau, rf18 ; smul24 rf32, rf25, rf33                       # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    add rf49, rf49, rf53 ; smul24 rf53, rf52, rf34 ; thrsw          # 134 add | 134 mul
+    add rf49, rf49, rf57 ; smul24 rf57, rf47, rf39                  # 134 add | 134 mul
+    shr rf49, rf28, -8 ; add rf28, rf49, rf51                       # 148 pixels7 | 134 add
+    add rf50, rf30, rf50 ; smul24 rf30, rf49, rf42                  # 134 add | 134 mul
+    add rf28, rf28, rf30 ; smul24 rf30, rf49, rf41                  # 134 add | 134 mul
+    add rf28, rf28, rf20 ; smul24 rf51, rf49, rf40                  # 134 rshr | 134 mul
+    asr rf28, rf28, 7 ; add rf48, rf50, rf48                        # 134 rshr | 134 add
+    max rf28, rf28, 0 ; v8dot rf50, rf35, rf17                      # 134 out | 148 pixels7
+    min rf28, rf28, rf16 ; smul24 rf58, rf50, rf42                  # 134 out | 134 mul
+    and rf59, rf35, rf16 ; add rf48, rf48, rf59                     # 148 pixels7 | 134 add
+    add rf48, rf48, rf60 ; smul24 rf60, rf59, rf42                  # 134 add | 134 mul
+    add rf48, rf48, rf54 ; smul24 rf54, rf59, rf41                  # 134 add | 134 mul
+    add rf29, rf48, rf30 ; smul24 rf30, rf38, rf29                  # 134 add | 134 mul
+    add rf25, rf29, rf60 ; smul24 rf29, rf25, rf31                  # 134 add | 134 mul
+    add rf25, rf25, rf20 ; smul24 rf33, rf52, rf33                  # 134 rshr | 134 mul
+    asr rf25, rf25, 7 ; smul24 rf34, rf47, rf34                     # 134 rshr | 134 mul
+    max rf25, rf25, 0 ; smul24 rf39, rf49, rf39                     # 134 out | 134 mul
+    min rf25, rf25, rf16 ; smul24 rf40, rf59, rf40                  # 134 out | 134 mul
+    vpack rf25, rf28, rf25 ; smul24 rf28, rf50, rf41                # 94 store dst | 134 mul
+    add rf27, rf45, rf27 ; v8dot rf35, rf35, rf5                    # 134 add | 148 pixels7
+    add rf27, rf27, rf32 ; smul24 rf32, rf35, rf42                  # 134 add | 134 mul
+    add rf27, rf27, rf53 ; add rf29, rf30, rf29                     # 134 add
+    add rf27, rf27, rf57 ; add rf29, rf29, rf33                     # 134 add
+    add rf27, rf27, rf51 ; add rf29, rf29, rf34                     # 134 add
+    add rf27, rf27, rf54 ; add rf29, rf29, rf39                     # 134 add
+    add rf27, rf27, rf58 ; add rf29, rf29, rf40                     # 134 add
+    add rf27, rf27, rf20 ; add rf28, rf29, rf28                     # 134 rshr | 134 add
+    asr rf27, rf27, 7 ; add rf28, rf28, rf32                        # 134 rshr | 134 add
+    max rf27, rf27, 0 ; add rf28, rf28, rf20                        # 134 out | 134 rshr
+    min rf27, rf27, rf16 ; mov rf46, rf46                           # 134 out | for later in the trip
+    asr rf28, rf28, 7 ; smul24 rf36, rf46, rf36                     # 134 rshr | 94 store dst
+    max rf22, rf28, 0 ; sub.pushc -, rf1, rf22                      # 134 out | 94 store dst
+    min rf28, rf22, rf16 ; mov rf22, rf3                            # 134 out | for later in the trip
+    vpack rf27, rf27, rf28 ; sub.nornc -, rf0, rf23                 # 94 store dst
     tmuwt - ; mov rf23, rf44                                        # the last trip's stores | for later in the trip
-    v8pack tmud, rf55, rf26 ; sub.pushc -, rf1, rf4                 # 98 store dst | whether there is a trip more
-    v8pack tmud, rf25, rf27 ; add rf4, rf3, rf2                     # 98 store dst | the item's record
-    add.ifb tmuau, rf21, rf24 ; add rf21, rf37, rf36                # 98 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf55, rf26 ; sub.pushc -, rf1, rf4                 # 94 store dst | whether there is a trip more
+    v8pack tmud, rf25, rf27 ; add rf4, rf3, rf2                     # 94 store dst | the item's record
+    add.ifb tmuau, rf21, rf24 ; add rf21, rf37, rf36                # 94 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next trip
     mov rf24, rf43 ; mov rf3, rf4                                   # for later in the trip | next trip
     nop

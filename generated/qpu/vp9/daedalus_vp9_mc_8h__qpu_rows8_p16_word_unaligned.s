@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class rows8 (8 <= rows <= 8)
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 39c2eb338a94869a
+# input hash d51ebe9ff209990a
 #
 # A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -47,240 +47,240 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf3, rf0, 1                                                 # 151 pixels0
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 151 pixels0
+    shl rf3, rf0, 1                                                 # 148 pixels0
+    setnnmode_uu ; sub rf1, rf1, 1                                  # 148 pixels0
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 151 pixels0 | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf4 ; thrsw             # the item's record | 151 pixels0 | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf5                                              # 151 pixels0 | uniform value:src
-    nop ; add rf1, rf5, rf1 ; ldunifrf.rf7                          # 151 pixels0 | uniform 0x000000ff
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 148 pixels0 | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf4 ; thrsw             # the item's record | 148 pixels0 | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf5                                              # 148 pixels0 | uniform value:src
+    nop ; add rf1, rf5, rf1 ; ldunifrf.rf7                          # 148 pixels0 | uniform 0x000000ff
     nop ; ldtmu.rf10                                                # the item's record
     nop ; ldtmu.rf6                                                 # the item's record
-    nop ; add rf5, rf1, -3                                          # 151 pixels0
-    nop ; add rf6, rf5, rf6 ; ldtmu.rf9                             # 151 pixels0 | the item's record
-    and tmuau, rf6, -4 ; add rf17, rf6, rf4                         # 151 pixels0 | uniform 0xfffffffc (vec4)
-    and rf1, rf9, rf7 ; ldunifrf.rf14                               # 121 filter | 98 store dst | uniform value:dst_stride
-    shl rf11, rf1, 4 ; smul24 rf12, rf3, rf14                       # 137 mul | 98 store dst
+    nop ; add rf5, rf1, -3                                          # 148 pixels0
+    nop ; add rf6, rf5, rf6 ; ldtmu.rf9                             # 148 pixels0 | the item's record
+    and tmuau, rf6, -4 ; add rf17, rf6, rf4                         # 148 pixels0 | uniform 0xfffffffc (vec4)
+    and rf1, rf9, rf7 ; ldunifrf.rf14                               # 116 filter | 94 store dst | uniform value:dst_stride
+    shl rf11, rf1, 4 ; smul24 rf12, rf3, rf14                       # 134 mul | 94 store dst
     nop ; ldunifrf.rf1                                              # uniform value:threads
     shl rf1, rf1, 6
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf8                          # the item's record | 123 mx | uniform 0x00000100
-    nop ; v8dot rf9, rf9, rf8 ; ldunifrf.rf13                       # 123 mx | 98 store dst | uniform value:dst
-    sub rf12, rf6, -14 ; add rf15, rf13, rf12                       # 151 pixels0 | 98 store dst
-    and tmua, rf12, -4 ; add rf9, rf11, rf9                         # 151 pixels0 | 137 add
-    nop ; add rf16, rf15, rf10 ; thrsw ; ldunifrf.rf10              # 98 store dst | 137 table | uniform table:taps
-    nop ; ldunifrf.rf11                                             # 151 pixels2 | uniform 0x00010000
-    nop ; ldunifrf.rf12                                             # 151 pixels3 | uniform 0x01000000
-    nop ; ldunifrf.rf13                                             # 137 rshr | uniform 0x00000040
-    nop ; sub rf18, rf17, -14                                       # 151 pixels0
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf8                          # the item's record | 118 mx | uniform 0x00000100
+    nop ; v8dot rf9, rf9, rf8 ; ldunifrf.rf13                       # 118 mx | 94 store dst | uniform value:dst
+    sub rf12, rf6, -14 ; add rf15, rf13, rf12                       # 148 pixels0 | 94 store dst
+    and tmua, rf12, -4 ; add rf9, rf11, rf9                         # 148 pixels0 | 134 add
+    nop ; add rf16, rf15, rf10 ; thrsw ; ldunifrf.rf10              # 94 store dst | 134 table | uniform table:taps
+    nop ; ldunifrf.rf11                                             # 148 pixels2 | uniform 0x00010000
+    nop ; ldunifrf.rf12                                             # 148 pixels3 | uniform 0x01000000
+    nop ; ldunifrf.rf13                                             # 134 rshr | uniform 0x00000040
+    nop ; sub rf18, rf17, -14                                       # 148 pixels0
 loop:
-    shl rf6, rf6, 3 ; sub.pushc -, rf0, rf2                         # 151 pixels0 | 98 store dst
-    not rf20, rf6 ; mov rf2, rf3 ; ldtmu.rf19                       # 151 pixels0 | next trip
-    shr rf21, rf19, rf6 ; ldtmu.rf19                                # 151 pixels0
-    shr rf23, rf19, rf6 ; add rf22, rf19, rf19 ; ldtmu.rf19         # 151 pixels0
-    shl rf24, rf22, rf20 ; add rf25, rf19, rf19 ; ldtmu.rf22        # 151 pixels0
-    shl rf25, rf25, rf20 ; add rf24, rf21, rf24 ; ldtmu.rf21        # 151 pixels0
-    shr rf23, rf19, rf6 ; add rf19, rf23, rf25                      # 151 pixels0
-    shr rf22, rf22, rf6 ; add rf6, rf22, rf22                       # 151 pixels0
-    shl rf6, rf6, rf20 ; add rf21, rf21, rf21                       # 151 pixels0
-    shl rf20, rf21, rf20 ; add rf6, rf23, rf6                       # 151 pixels0
-    add rf20, rf22, rf20 ; v8dot rf22, rf24, rf8                    # 151 pixels0 | 151 pixels1
-    and rf21, rf24, rf7 ; v8dot rf23, rf24, rf11                    # 151 pixels0 | 151 pixels2
-    shl rf9, rf9, 5 ; v8dot rf24, rf24, rf12                        # 137 table | 151 pixels3
-    add rf9, rf10, rf9 ; v8dot rf25, rf19, rf8                      # 137 table | 151 pixels5
-    and rf26, rf19, rf7 ; mov tmuau, rf9 ; thrsw                    # 151 pixels4 | 137 table | uniform 0xfffffffc (vec4)
-    sub tmuau, rf9, -16 ; v8dot rf9, rf19, rf11                     # 137 table | 151 pixels6 | uniform 0xfffffffc (vec4)
-    shr rf19, rf19, -8 ; v8dot rf27, rf6, rf8                       # 151 pixels7
-    and rf29, rf6, rf7 ; v8dot rf30, rf6, rf11 ; thrsw ; ldtmu.rf28 # 151 pixels7 | 137 table
-    and rf32, rf20, rf7 ; smul24 rf31, rf21, rf28 ; ldtmu.rf21      # 151 pixels7 | 137 mul | 137 table
-    nop ; smul24 rf34, rf22, rf21 ; ldtmu.rf33                      # 137 mul | 137 table
-    add rf34, rf31, rf34 ; smul24 rf35, rf23, rf33 ; ldtmu.rf31     # 137 add | 137 mul | 137 table
-    add rf34, rf34, rf35 ; smul24 rf35, rf24, rf31 ; ldtmu.rf36     # 137 add | 137 mul | 137 table
-    add rf34, rf34, rf35 ; smul24 rf37, rf26, rf36 ; ldtmu.rf35     # 137 add | 137 mul | 137 table
-    add rf37, rf34, rf37 ; smul24 rf38, rf25, rf35 ; ldtmu.rf34     # 137 add | 137 mul | 137 table
-    add rf38, rf37, rf38 ; smul24 rf39, rf9, rf34 ; ldtmu.rf37      # 137 add | 137 mul | 137 table
-    add rf38, rf38, rf39 ; smul24 rf39, rf19, rf37                  # 137 add | 137 mul
-    add rf22, rf38, rf39 ; smul24 rf38, rf22, rf28                  # 137 add | 137 mul
-    add rf22, rf22, rf13 ; smul24 rf39, rf23, rf21                  # 137 rshr | 137 mul
-    asr rf22, rf22, 7 ; smul24 rf40, rf24, rf33                     # 137 rshr | 137 mul
-    max rf22, rf22, 0 ; smul24 rf41, rf26, rf31                     # 137 out | 137 mul
-    min rf22, rf22, rf7 ; smul24 rf42, rf25, rf36                   # 137 out | 137 mul
-    add rf38, rf38, rf39 ; smul24 rf39, rf9, rf35                   # 137 add | 137 mul
-    add rf38, rf38, rf40 ; smul24 rf40, rf19, rf34                  # 137 add | 137 mul
-    add rf38, rf38, rf41 ; smul24 rf41, rf29, rf37                  # 137 add | 137 mul
-    add rf23, rf38, rf42 ; smul24 rf38, rf23, rf28                  # 137 add | 137 mul
-    add rf23, rf23, rf39 ; smul24 rf39, rf24, rf21                  # 137 add | 137 mul
-    add rf23, rf23, rf40 ; smul24 rf40, rf26, rf33                  # 137 add | 137 mul
-    add rf23, rf23, rf41 ; smul24 rf41, rf25, rf31                  # 137 add | 137 mul
-    add rf23, rf23, rf13 ; smul24 rf42, rf9, rf36                   # 137 rshr | 137 mul
-    asr rf23, rf23, 7 ; smul24 rf43, rf19, rf35                     # 137 rshr | 137 mul
-    max rf23, rf23, 0 ; add rf38, rf38, rf39                        # 137 out | 137 add
-    min rf23, rf23, rf7 ; smul24 rf39, rf29, rf34                   # 137 out | 137 mul
-    vpack rf22, rf22, rf23 ; add rf23, rf38, rf40                   # 98 store dst | 137 add
-    add rf23, rf23, rf41 ; smul24 rf41, rf27, rf37                  # 137 add | 137 mul
-    add rf23, rf23, rf42 ; smul24 rf24, rf24, rf28                  # 137 add | 137 mul
-    add rf23, rf23, rf43 ; smul24 rf43, rf26, rf21                  # 137 add | 137 mul
-    add rf23, rf23, rf39 ; smul24 rf39, rf25, rf33                  # 137 add | 137 mul
-    add rf23, rf23, rf41 ; smul24 rf41, rf9, rf31                   # 137 add | 137 mul
-    add rf23, rf23, rf13 ; smul24 rf42, rf19, rf36                  # 137 rshr | 137 mul
-    asr rf23, rf23, 7 ; smul24 rf38, rf29, rf35                     # 137 rshr | 137 mul
-    max rf23, rf23, 0 ; add rf24, rf24, rf43                        # 137 out | 137 add
-    min rf23, rf23, rf7 ; smul24 rf43, rf27, rf34                   # 137 out | 137 mul
-    add rf24, rf24, rf39 ; smul24 rf39, rf30, rf37                  # 137 add | 137 mul
-    add rf24, rf24, rf41 ; smul24 rf26, rf26, rf28                  # 137 add | 137 mul
-    add rf24, rf24, rf42 ; smul24 rf42, rf25, rf21                  # 137 add | 137 mul
-    add rf24, rf24, rf38 ; smul24 rf38, rf9, rf33                   # 137 add | 137 mul
-    add rf24, rf24, rf43 ; smul24 rf43, rf19, rf31                  # 137 add | 137 mul
-    add rf24, rf24, rf39 ; smul24 rf39, rf29, rf36                  # 137 add | 137 mul
-    add rf24, rf24, rf13 ; smul24 rf41, rf27, rf35                  # 137 rshr | 137 mul
-    asr rf24, rf24, 7 ; add rf26, rf26, rf42                        # 137 rshr | 137 add
-    max rf24, rf24, 0 ; smul24 rf42, rf30, rf34                     # 137 out | 137 mul
-    min rf24, rf24, rf7 ; add rf26, rf26, rf38                      # 137 out | 137 add
-    vpack rf23, rf23, rf24 ; add rf24, rf26, rf43                   # 98 store dst | 137 add
-    add rf24, rf24, rf39 ; smul24 rf25, rf25, rf28                  # 137 add | 137 mul
-    shr rf24, rf6, -8 ; add rf6, rf24, rf41                         # 151 pixels7 | 137 add
-    add rf6, rf6, rf42 ; smul24 rf42, rf24, rf37                    # 137 add | 137 mul
-    add rf6, rf6, rf42 ; smul24 rf42, rf9, rf21                     # 137 add | 137 mul
-    add rf6, rf6, rf13 ; smul24 rf41, rf19, rf33                    # 137 rshr | 137 mul
-    asr rf6, rf6, 7 ; smul24 rf39, rf29, rf31                       # 137 rshr | 137 mul
-    max rf6, rf6, 0 ; smul24 rf26, rf27, rf36                       # 137 out | 137 mul
-    min rf6, rf6, rf7 ; smul24 rf43, rf30, rf35                     # 137 out | 137 mul
-    add rf25, rf25, rf42 ; smul24 rf42, rf24, rf34                  # 137 add | 137 mul
-    add rf25, rf25, rf41 ; smul24 rf41, rf32, rf37                  # 137 add | 137 mul
-    add rf9, rf25, rf39 ; smul24 rf25, rf9, rf28                    # 137 add | 137 mul
-    add rf9, rf9, rf26 ; smul24 rf26, rf19, rf21                    # 137 add | 137 mul
-    add rf9, rf9, rf43 ; smul24 rf43, rf29, rf33                    # 137 add | 137 mul
-    add rf9, rf9, rf42 ; smul24 rf42, rf27, rf31                    # 137 add | 137 mul
-    add rf9, rf9, rf41 ; smul24 rf41, rf30, rf36                    # 137 add | 137 mul
-    add rf9, rf9, rf13 ; smul24 rf39, rf24, rf35                    # 137 rshr | 137 mul
-    asr rf9, rf9, 7 ; add rf25, rf25, rf26                          # 137 rshr | 137 add
-    max rf9, rf9, 0 ; smul24 rf26, rf32, rf34                       # 137 out | 137 mul
-    min rf9, rf9, rf7 ; add rf25, rf25, rf43                        # 137 out | 137 add
-    vpack rf6, rf6, rf9 ; v8dot rf9, rf20, rf8                      # 98 store dst | 151 pixels7
-    add rf25, rf25, rf42 ; smul24 rf42, rf9, rf37                   # 137 add | 137 mul
-    add rf19, rf25, rf41 ; smul24 rf25, rf19, rf28                  # 137 add | 137 mul
-    add rf19, rf19, rf39 ; smul24 rf29, rf29, rf21                  # 137 add | 137 mul
-    add rf19, rf19, rf26 ; smul24 rf26, rf27, rf33                  # 137 add | 137 mul
-    add rf19, rf19, rf42 ; smul24 rf30, rf30, rf31                  # 137 add | 137 mul
-    add rf19, rf19, rf13 ; smul24 rf24, rf24, rf36                  # 137 rshr | 137 mul
-    asr rf19, rf19, 7 ; smul24 rf32, rf32, rf35                     # 137 rshr | 137 mul
-    max rf19, rf19, 0 ; add rf25, rf25, rf29                        # 137 out | 137 add
-    min rf9, rf19, rf7 ; smul24 rf19, rf9, rf34                     # 137 out | 137 mul
-    add rf20, rf25, rf26 ; v8dot rf25, rf20, rf11                   # 137 add | 151 pixels7
-    add rf20, rf20, rf30 ; smul24 rf25, rf25, rf37                  # 137 add | 137 mul
-    and tmuau, rf17, -4 ; add rf20, rf20, rf24                      # 151 pixels0 | 137 add | uniform 0xfffffffc (vec4)
-    and tmua, rf18, -4 ; add rf18, rf20, rf32                       # 151 pixels0 | 137 add
-    shl rf18, rf17, 3 ; add rf17, rf18, rf19                        # 151 pixels0 | 137 add
-    not rf25, rf18 ; add rf17, rf17, rf25 ; thrsw                   # 151 pixels0 | 137 add
-    umin tmuau, rf2, rf0 ; add rf17, rf17, rf13                     # the item's record | 137 rshr | uniform 0xfffffffb (vec3)
-    asr rf17, rf17, 7                                               # 137 rshr
-    max rf3, rf17, 0 ; sub.pushc -, rf0, rf3                        # 137 out | whether there is a trip more
-    min rf17, rf3, rf7 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf19     # 137 out | the item's record | 151 pixels0
-    vpack rf9, rf9, rf17 ; ldtmu.rf17                               # 98 store dst | 151 pixels0
-    tmuwt - ; add rf32, rf17, rf17 ; ldtmu.rf20                     # the last trip's stores | 151 pixels0
-    v8pack tmud, rf22, rf23 ; add rf23, rf20, rf20 ; ldtmu.rf22     # 98 store dst | 151 pixels0
-    v8pack tmud, rf6, rf9 ; add rf9, rf22, rf22 ; ldtmu.rf6         # 98 store dst | 151 pixels0
-    shr rf19, rf19, rf18 ; mov.ifnb tmuau, rf16                     # 151 pixels0 | 98 store dst | uniform 0xfffffffa (vec2)
-    shl rf6, rf32, rf25 ; add rf24, rf6, rf6 ; ldtmu.rf32           # 151 pixels0 | the item's record
-    shr rf19, rf17, rf18 ; add rf17, rf19, rf6 ; ldtmu.rf6          # 151 pixels0 | the item's record
-    shl rf30, rf23, rf25 ; v8dot rf26, rf17, rf8 ; ldtmu.rf23       # 151 pixels0 | 151 pixels1 | the item's record
-    shr rf20, rf20, rf18 ; add rf19, rf19, rf30                     # 151 pixels0
-    shl rf9, rf9, rf25 ; smul24 rf30, rf26, rf21                    # 151 pixels0 | 137 mul
-    shr rf18, rf22, rf18 ; add rf9, rf20, rf9                       # 151 pixels0
-    shl rf24, rf24, rf25 ; v8dot rf25, rf17, rf11                   # 151 pixels0 | 151 pixels2
-    add rf18, rf18, rf24 ; smul24 rf24, rf25, rf33                  # 151 pixels0 | 137 mul
-    and rf20, rf17, rf7 ; v8dot rf22, rf19, rf8                     # 151 pixels0 | 151 pixels5
-    shr rf20, rf17, -8 ; smul24 rf17, rf20, rf28                    # 151 pixels3 | 137 mul
-    add rf17, rf17, rf30 ; smul24 rf30, rf20, rf31                  # 137 add | 137 mul
-    add rf17, rf17, rf24 ; smul24 rf24, rf22, rf35                  # 137 add | 137 mul
-    add rf17, rf17, rf30 ; v8dot rf30, rf19, rf11                   # 137 add | 151 pixels6
-    and rf29, rf19, rf7 ; smul24 rf42, rf30, rf34                   # 151 pixels4 | 137 mul
-    shr rf27, rf19, -8 ; smul24 rf19, rf29, rf36                    # 151 pixels7 | 137 mul
-    add rf17, rf17, rf19 ; smul24 rf19, rf27, rf37                  # 137 add | 137 mul
-    add rf17, rf17, rf24 ; smul24 rf24, rf26, rf28                  # 137 add | 137 mul
-    add rf17, rf17, rf42 ; smul24 rf42, rf25, rf21                  # 137 add | 137 mul
-    add rf17, rf17, rf19 ; smul24 rf19, rf20, rf33                  # 137 add | 137 mul
-    add rf17, rf17, rf13 ; smul24 rf26, rf29, rf31                  # 137 rshr | 137 mul
-    asr rf17, rf17, 7 ; smul24 rf39, rf22, rf36                     # 137 rshr | 137 mul
-    max rf17, rf17, 0 ; smul24 rf41, rf30, rf35                     # 137 out | 137 mul
-    min rf17, rf17, rf7 ; add rf24, rf24, rf42                      # 137 out | 137 add
-    add rf19, rf24, rf19 ; smul24 rf24, rf27, rf34                  # 137 add | 137 mul
-    and rf26, rf9, rf7 ; add rf19, rf19, rf26                       # 151 pixels7 | 137 add
-    add rf19, rf19, rf39 ; smul24 rf39, rf26, rf37                  # 137 add | 137 mul
-    add rf19, rf19, rf41 ; smul24 rf25, rf25, rf28                  # 137 add | 137 mul
-    add rf19, rf19, rf24 ; smul24 rf24, rf20, rf21                  # 137 add | 137 mul
-    add rf19, rf19, rf39 ; smul24 rf39, rf29, rf33                  # 137 add | 137 mul
-    add rf19, rf19, rf13 ; smul24 rf41, rf22, rf31                  # 137 rshr | 137 mul
-    asr rf19, rf19, 7 ; smul24 rf42, rf30, rf36                     # 137 rshr | 137 mul
-    max rf19, rf19, 0 ; smul24 rf43, rf27, rf35                     # 137 out | 137 mul
-    min rf19, rf19, rf7 ; add rf24, rf25, rf24                      # 137 out | 137 add
-    vpack rf19, rf17, rf19 ; smul24 rf17, rf26, rf34                # 98 store dst | 137 mul
-    add rf24, rf24, rf39 ; v8dot rf39, rf9, rf8                     # 137 add | 151 pixels7
-    add rf24, rf24, rf41 ; smul24 rf41, rf39, rf37                  # 137 add | 137 mul
-    add rf20, rf24, rf42 ; smul24 rf24, rf20, rf28                  # 137 add | 137 mul
-    add rf20, rf20, rf43 ; smul24 rf43, rf29, rf21                  # 137 add | 137 mul
-    add rf17, rf20, rf17 ; smul24 rf20, rf22, rf33                  # 137 add | 137 mul
-    add rf17, rf17, rf41 ; smul24 rf41, rf30, rf31                  # 137 add | 137 mul
-    add rf17, rf17, rf13 ; smul24 rf42, rf27, rf36                  # 137 rshr | 137 mul
-    asr rf17, rf17, 7 ; smul24 rf25, rf26, rf35                     # 137 rshr | 137 mul
-    max rf17, rf17, 0 ; add rf24, rf24, rf43                        # 137 out | 137 add
-    min rf17, rf17, rf7 ; smul24 rf43, rf39, rf34                   # 137 out | 137 mul
-    add rf20, rf24, rf20 ; v8dot rf24, rf9, rf11                    # 137 add | 151 pixels7
-    add rf20, rf20, rf41 ; smul24 rf41, rf24, rf37                  # 137 add | 137 mul
-    add rf20, rf20, rf42 ; smul24 rf29, rf29, rf28                  # 137 add | 137 mul
-    add rf20, rf20, rf25 ; smul24 rf25, rf22, rf21                  # 137 add | 137 mul
-    add rf20, rf20, rf43 ; smul24 rf43, rf30, rf33                  # 137 add | 137 mul
-    add rf20, rf20, rf41 ; smul24 rf41, rf27, rf31                  # 137 add | 137 mul
-    add rf20, rf20, rf13 ; smul24 rf42, rf26, rf36                  # 137 rshr | 137 mul
-    asr rf20, rf20, 7 ; smul24 rf38, rf39, rf35                     # 137 rshr | 137 mul
-    max rf20, rf20, 0 ; add rf25, rf29, rf25                        # 137 out | 137 add
-    min rf20, rf20, rf7 ; smul24 rf29, rf24, rf34                   # 137 out | 137 mul
-    vpack rf20, rf17, rf20 ; add rf17, rf25, rf43                   # 98 store dst | 137 add
-    add rf17, rf17, rf41 ; smul24 rf22, rf22, rf28                  # 137 add | 137 mul
-    shr rf17, rf9, -8 ; add rf9, rf17, rf42                         # 151 pixels7 | 137 add
-    add rf9, rf9, rf38 ; smul24 rf38, rf17, rf37                    # 137 add | 137 mul
-    add rf9, rf9, rf29 ; smul24 rf29, rf30, rf21                    # 137 add | 137 mul
-    add rf9, rf9, rf38 ; smul24 rf38, rf27, rf33                    # 137 add | 137 mul
-    add rf9, rf9, rf13 ; smul24 rf42, rf26, rf31                    # 137 rshr | 137 mul
-    asr rf9, rf9, 7 ; smul24 rf41, rf39, rf36                       # 137 rshr | 137 mul
-    max rf9, rf9, 0 ; smul24 rf25, rf24, rf35                       # 137 out | 137 mul
-    min rf9, rf9, rf7 ; add rf22, rf22, rf29                        # 137 out | 137 add
-    add rf22, rf22, rf38 ; smul24 rf38, rf17, rf34                  # 137 add | 137 mul
-    and rf42, rf18, rf7 ; add rf22, rf22, rf42                      # 151 pixels7 | 137 add
-    add rf22, rf22, rf41 ; smul24 rf41, rf42, rf37                  # 137 add | 137 mul
-    add rf22, rf22, rf25 ; smul24 rf25, rf30, rf28                  # 137 add | 137 mul
-    add rf22, rf22, rf38 ; smul24 rf38, rf27, rf21                  # 137 add | 137 mul
-    add rf22, rf22, rf41 ; smul24 rf41, rf26, rf33                  # 137 add | 137 mul
-    add rf22, rf22, rf13 ; smul24 rf30, rf39, rf31                  # 137 rshr | 137 mul
-    asr rf22, rf22, 7 ; smul24 rf29, rf24, rf36                     # 137 rshr | 137 mul
-    max rf22, rf22, 0 ; smul24 rf43, rf17, rf35                     # 137 out | 137 mul
-    min rf22, rf22, rf7 ; add rf25, rf25, rf38                      # 137 out | 137 add
-    vpack rf22, rf9, rf22 ; smul24 rf9, rf42, rf34                  # 98 store dst | 137 mul
-    add rf25, rf25, rf41 ; v8dot rf41, rf18, rf8                    # 137 add | 151 pixels7
-    add rf25, rf25, rf30 ; smul24 rf30, rf41, rf37                  # 137 add | 137 mul
-    add rf25, rf25, rf29 ; smul24 rf27, rf27, rf28                  # 137 add | 137 mul
-    add rf21, rf25, rf43 ; smul24 rf25, rf26, rf21                  # 137 add | 137 mul
-    add rf9, rf21, rf9 ; smul24 rf21, rf39, rf33                    # 137 add | 137 mul
-    add rf9, rf9, rf30 ; smul24 rf24, rf24, rf31                    # 137 add | 137 mul
-    add rf9, rf9, rf13 ; smul24 rf17, rf17, rf36                    # 137 rshr | 137 mul
-    asr rf9, rf9, 7 ; smul24 rf35, rf42, rf35                       # 137 rshr | 137 mul
-    max rf9, rf9, 0 ; add rf25, rf27, rf25                          # 137 out | 137 add
-    min rf9, rf9, rf7 ; smul24 rf34, rf41, rf34                     # 137 out | 137 mul
-    add rf18, rf25, rf21 ; v8dot rf21, rf18, rf11                   # 137 add | 151 pixels7
-    add rf18, rf18, rf24 ; smul24 rf21, rf21, rf37                  # 137 add | 137 mul
-    add rf17, rf18, rf17 ; add rf6, rf5, rf6                        # 137 add | 151 pixels0
-    add rf17, rf17, rf35 ; v8dot rf35, rf23, rf8                    # 137 add | 123 mx
-    and tmuau, rf6, -4 ; add rf17, rf17, rf34                       # 151 pixels0 | 137 add | uniform 0xfffffffc (vec4)
-    add rf21, rf17, rf21 ; sub rf17, rf6, -14                       # 137 add | 151 pixels0
-    and tmua, rf17, -4 ; add rf17, rf21, rf13                       # 151 pixels0 | 137 rshr
-    asr rf21, rf17, 7 ; add rf17, rf6, rf4                          # 137 rshr | 151 pixels0
-    max rf21, rf21, 0                                               # 137 out
-    min rf21, rf21, rf7 ; thrsw                                     # 137 out
-    vpack rf21, rf9, rf21 ; v8dot rf9, rf23, 1                      # 98 store dst | 121 filter
-    shl rf9, rf9, 4                                                 # 137 mul
-    v8pack tmud, rf19, rf20 ; add rf9, rf9, rf35                    # 98 store dst | 137 add
-    v8pack tmud, rf22, rf21 ; sub rf18, rf17, -14                   # 98 store dst | 151 pixels0
-    add.ifnb tmuau, rf16, rf14 ; add rf16, rf15, rf32               # 98 store dst | uniform 0xfffffffa (vec2)
+    shl rf6, rf6, 3 ; sub.pushc -, rf0, rf2                         # 148 pixels0 | 94 store dst
+    not rf20, rf6 ; mov rf2, rf3 ; ldtmu.rf19                       # 148 pixels0 | next trip
+    shr rf21, rf19, rf6 ; ldtmu.rf19                                # 148 pixels0
+    shr rf23, rf19, rf6 ; add rf22, rf19, rf19 ; ldtmu.rf19         # 148 pixels0
+    shl rf24, rf22, rf20 ; add rf25, rf19, rf19 ; ldtmu.rf22        # 148 pixels0
+    shl rf25, rf25, rf20 ; add rf24, rf21, rf24 ; ldtmu.rf21        # 148 pixels0
+    shr rf23, rf19, rf6 ; add rf19, rf23, rf25                      # 148 pixels0
+    shr rf22, rf22, rf6 ; add rf6, rf22, rf22                       # 148 pixels0
+    shl rf6, rf6, rf20 ; add rf21, rf21, rf21                       # 148 pixels0
+    shl rf20, rf21, rf20 ; add rf6, rf23, rf6                       # 148 pixels0
+    add rf20, rf22, rf20 ; v8dot rf22, rf24, rf8                    # 148 pixels0 | 148 pixels1
+    and rf21, rf24, rf7 ; v8dot rf23, rf24, rf11                    # 148 pixels0 | 148 pixels2
+    shl rf9, rf9, 5 ; v8dot rf24, rf24, rf12                        # 134 table | 148 pixels3
+    add rf9, rf10, rf9 ; v8dot rf25, rf19, rf8                      # 134 table | 148 pixels5
+    and rf26, rf19, rf7 ; mov tmuau, rf9 ; thrsw                    # 148 pixels4 | 134 table | uniform 0xfffffffc (vec4)
+    sub tmuau, rf9, -16 ; v8dot rf9, rf19, rf11                     # 134 table | 148 pixels6 | uniform 0xfffffffc (vec4)
+    shr rf19, rf19, -8 ; v8dot rf27, rf6, rf8                       # 148 pixels7
+    and rf29, rf6, rf7 ; v8dot rf30, rf6, rf11 ; thrsw ; ldtmu.rf28 # 148 pixels7 | 134 table
+    and rf32, rf20, rf7 ; smul24 rf31, rf21, rf28 ; ldtmu.rf21      # 148 pixels7 | 134 mul | 134 table
+    nop ; smul24 rf34, rf22, rf21 ; ldtmu.rf33                      # 134 mul | 134 table
+    add rf34, rf31, rf34 ; smul24 rf35, rf23, rf33 ; ldtmu.rf31     # 134 add | 134 mul | 134 table
+    add rf34, rf34, rf35 ; smul24 rf35, rf24, rf31 ; ldtmu.rf36     # 134 add | 134 mul | 134 table
+    add rf34, rf34, rf35 ; smul24 rf37, rf26, rf36 ; ldtmu.rf35     # 134 add | 134 mul | 134 table
+    add rf37, rf34, rf37 ; smul24 rf38, rf25, rf35 ; ldtmu.rf34     # 134 add | 134 mul | 134 table
+    add rf38, rf37, rf38 ; smul24 rf39, rf9, rf34 ; ldtmu.rf37      # 134 add | 134 mul | 134 table
+    add rf38, rf38, rf39 ; smul24 rf39, rf19, rf37                  # 134 add | 134 mul
+    add rf22, rf38, rf39 ; smul24 rf38, rf22, rf28                  # 134 add | 134 mul
+    add rf22, rf22, rf13 ; smul24 rf39, rf23, rf21                  # 134 rshr | 134 mul
+    asr rf22, rf22, 7 ; smul24 rf40, rf24, rf33                     # 134 rshr | 134 mul
+    max rf22, rf22, 0 ; smul24 rf41, rf26, rf31                     # 134 out | 134 mul
+    min rf22, rf22, rf7 ; smul24 rf42, rf25, rf36                   # 134 out | 134 mul
+    add rf38, rf38, rf39 ; smul24 rf39, rf9, rf35                   # 134 add | 134 mul
+    add rf38, rf38, rf40 ; smul24 rf40, rf19, rf34                  # 134 add | 134 mul
+    add rf38, rf38, rf41 ; smul24 rf41, rf29, rf37                  # 134 add | 134 mul
+    add rf23, rf38, rf42 ; smul24 rf38, rf23, rf28                  # 134 add | 134 mul
+    add rf23, rf23, rf39 ; smul24 rf39, rf24, rf21                  # 134 add | 134 mul
+    add rf23, rf23, rf40 ; smul24 rf40, rf26, rf33                  # 134 add | 134 mul
+    add rf23, rf23, rf41 ; smul24 rf41, rf25, rf31                  # 134 add | 134 mul
+    add rf23, rf23, rf13 ; smul24 rf42, rf9, rf36                   # 134 rshr | 134 mul
+    asr rf23, rf23, 7 ; smul24 rf43, rf19, rf35                     # 134 rshr | 134 mul
+    max rf23, rf23, 0 ; add rf38, rf38, rf39                        # 134 out | 134 add
+    min rf23, rf23, rf7 ; smul24 rf39, rf29, rf34                   # 134 out | 134 mul
+    vpack rf22, rf22, rf23 ; add rf23, rf38, rf40                   # 94 store dst | 134 add
+    add rf23, rf23, rf41 ; smul24 rf41, rf27, rf37                  # 134 add | 134 mul
+    add rf23, rf23, rf42 ; smul24 rf24, rf24, rf28                  # 134 add | 134 mul
+    add rf23, rf23, rf43 ; smul24 rf43, rf26, rf21                  # 134 add | 134 mul
+    add rf23, rf23, rf39 ; smul24 rf39, rf25, rf33                  # 134 add | 134 mul
+    add rf23, rf23, rf41 ; smul24 rf41, rf9, rf31                   # 134 add | 134 mul
+    add rf23, rf23, rf13 ; smul24 rf42, rf19, rf36                  # 134 rshr | 134 mul
+    asr rf23, rf23, 7 ; smul24 rf38, rf29, rf35                     # 134 rshr | 134 mul
+    max rf23, rf23, 0 ; add rf24, rf24, rf43                        # 134 out | 134 add
+    min rf23, rf23, rf7 ; smul24 rf43, rf27, rf34                   # 134 out | 134 mul
+    add rf24, rf24, rf39 ; smul24 rf39, rf30, rf37                  # 134 add | 134 mul
+    add rf24, rf24, rf41 ; smul24 rf26, rf26, rf28                  # 134 add | 134 mul
+    add rf24, rf24, rf42 ; smul24 rf42, rf25, rf21                  # 134 add | 134 mul
+    add rf24, rf24, rf38 ; smul24 rf38, rf9, rf33                   # 134 add | 134 mul
+    add rf24, rf24, rf43 ; smul24 rf43, rf19, rf31                  # 134 add | 134 mul
+    add rf24, rf24, rf39 ; smul24 rf39, rf29, rf36                  # 134 add | 134 mul
+    add rf24, rf24, rf13 ; smul24 rf41, rf27, rf35                  # 134 rshr | 134 mul
+    asr rf24, rf24, 7 ; add rf26, rf26, rf42                        # 134 rshr | 134 add
+    max rf24, rf24, 0 ; smul24 rf42, rf30, rf34                     # 134 out | 134 mul
+    min rf24, rf24, rf7 ; add rf26, rf26, rf38                      # 134 out | 134 add
+    vpack rf23, rf23, rf24 ; add rf24, rf26, rf43                   # 94 store dst | 134 add
+    add rf24, rf24, rf39 ; smul24 rf25, rf25, rf28                  # 134 add | 134 mul
+    shr rf24, rf6, -8 ; add rf6, rf24, rf41                         # 148 pixels7 | 134 add
+    add rf6, rf6, rf42 ; smul24 rf42, rf24, rf37                    # 134 add | 134 mul
+    add rf6, rf6, rf42 ; smul24 rf42, rf9, rf21                     # 134 add | 134 mul
+    add rf6, rf6, rf13 ; smul24 rf41, rf19, rf33                    # 134 rshr | 134 mul
+    asr rf6, rf6, 7 ; smul24 rf39, rf29, rf31                       # 134 rshr | 134 mul
+    max rf6, rf6, 0 ; smul24 rf26, rf27, rf36                       # 134 out | 134 mul
+    min rf6, rf6, rf7 ; smul24 rf43, rf30, rf35                     # 134 out | 134 mul
+    add rf25, rf25, rf42 ; smul24 rf42, rf24, rf34                  # 134 add | 134 mul
+    add rf25, rf25, rf41 ; smul24 rf41, rf32, rf37                  # 134 add | 134 mul
+    add rf9, rf25, rf39 ; smul24 rf25, rf9, rf28                    # 134 add | 134 mul
+    add rf9, rf9, rf26 ; smul24 rf26, rf19, rf21                    # 134 add | 134 mul
+    add rf9, rf9, rf43 ; smul24 rf43, rf29, rf33                    # 134 add | 134 mul
+    add rf9, rf9, rf42 ; smul24 rf42, rf27, rf31                    # 134 add | 134 mul
+    add rf9, rf9, rf41 ; smul24 rf41, rf30, rf36                    # 134 add | 134 mul
+    add rf9, rf9, rf13 ; smul24 rf39, rf24, rf35                    # 134 rshr | 134 mul
+    asr rf9, rf9, 7 ; add rf25, rf25, rf26                          # 134 rshr | 134 add
+    max rf9, rf9, 0 ; smul24 rf26, rf32, rf34                       # 134 out | 134 mul
+    min rf9, rf9, rf7 ; add rf25, rf25, rf43                        # 134 out | 134 add
+    vpack rf6, rf6, rf9 ; v8dot rf9, rf20, rf8                      # 94 store dst | 148 pixels7
+    add rf25, rf25, rf42 ; smul24 rf42, rf9, rf37                   # 134 add | 134 mul
+    add rf19, rf25, rf41 ; smul24 rf25, rf19, rf28                  # 134 add | 134 mul
+    add rf19, rf19, rf39 ; smul24 rf29, rf29, rf21                  # 134 add | 134 mul
+    add rf19, rf19, rf26 ; smul24 rf26, rf27, rf33                  # 134 add | 134 mul
+    add rf19, rf19, rf42 ; smul24 rf30, rf30, rf31                  # 134 add | 134 mul
+    add rf19, rf19, rf13 ; smul24 rf24, rf24, rf36                  # 134 rshr | 134 mul
+    asr rf19, rf19, 7 ; smul24 rf32, rf32, rf35                     # 134 rshr | 134 mul
+    max rf19, rf19, 0 ; add rf25, rf25, rf29                        # 134 out | 134 add
+    min rf9, rf19, rf7 ; smul24 rf19, rf9, rf34                     # 134 out | 134 mul
+    add rf20, rf25, rf26 ; v8dot rf25, rf20, rf11                   # 134 add | 148 pixels7
+    add rf20, rf20, rf30 ; smul24 rf25, rf25, rf37                  # 134 add | 134 mul
+    and tmuau, rf17, -4 ; add rf20, rf20, rf24                      # 148 pixels0 | 134 add | uniform 0xfffffffc (vec4)
+    and tmua, rf18, -4 ; add rf18, rf20, rf32                       # 148 pixels0 | 134 add
+    shl rf18, rf17, 3 ; add rf17, rf18, rf19                        # 148 pixels0 | 134 add
+    not rf25, rf18 ; add rf17, rf17, rf25 ; thrsw                   # 148 pixels0 | 134 add
+    umin tmuau, rf2, rf0 ; add rf17, rf17, rf13                     # the item's record | 134 rshr | uniform 0xfffffffb (vec3)
+    asr rf17, rf17, 7                                               # 134 rshr
+    max rf3, rf17, 0 ; sub.pushc -, rf0, rf3                        # 134 out | whether there is a trip more
+    min rf17, rf3, rf7 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf19     # 134 out | the item's record | 148 pixels0
+    vpack rf9, rf9, rf17 ; ldtmu.rf17                               # 94 store dst | 148 pixels0
+    tmuwt - ; add rf32, rf17, rf17 ; ldtmu.rf20                     # the last trip's stores | 148 pixels0
+    v8pack tmud, rf22, rf23 ; add rf23, rf20, rf20 ; ldtmu.rf22     # 94 store dst | 148 pixels0
+    v8pack tmud, rf6, rf9 ; add rf9, rf22, rf22 ; ldtmu.rf6         # 94 store dst | 148 pixels0
+    shr rf19, rf19, rf18 ; mov.ifnb tmuau, rf16                     # 148 pixels0 | 94 store dst | uniform 0xfffffffa (vec2)
+    shl rf6, rf32, rf25 ; add rf24, rf6, rf6 ; ldtmu.rf32           # 148 pixels0 | the item's record
+    shr rf19, rf17, rf18 ; add rf17, rf19, rf6 ; ldtmu.rf6          # 148 pixels0 | the item's record
+    shl rf30, rf23, rf25 ; v8dot rf26, rf17, rf8 ; ldtmu.rf23       # 148 pixels0 | 148 pixels1 | the item's record
+    shr rf20, rf20, rf18 ; add rf19, rf19, rf30                     # 148 pixels0
+    shl rf9, rf9, rf25 ; smul24 rf30, rf26, rf21                    # 148 pixels0 | 134 mul
+    shr rf18, rf22, rf18 ; add rf9, rf20, rf9                       # 148 pixels0
+    shl rf24, rf24, rf25 ; v8dot rf25, rf17, rf11                   # 148 pixels0 | 148 pixels2
+    add rf18, rf18, rf24 ; smul24 rf24, rf25, rf33                  # 148 pixels0 | 134 mul
+    and rf20, rf17, rf7 ; v8dot rf22, rf19, rf8                     # 148 pixels0 | 148 pixels5
+    shr rf20, rf17, -8 ; smul24 rf17, rf20, rf28                    # 148 pixels3 | 134 mul
+    add rf17, rf17, rf30 ; smul24 rf30, rf20, rf31                  # 134 add | 134 mul
+    add rf17, rf17, rf24 ; smul24 rf24, rf22, rf35                  # 134 add | 134 mul
+    add rf17, rf17, rf30 ; v8dot rf30, rf19, rf11                   # 134 add | 148 pixels6
+    and rf29, rf19, rf7 ; smul24 rf42, rf30, rf34                   # 148 pixels4 | 134 mul
+    shr rf27, rf19, -8 ; smul24 rf19, rf29, rf36                    # 148 pixels7 | 134 mul
+    add rf17, rf17, rf19 ; smul24 rf19, rf27, rf37                  # 134 add | 134 mul
+    add rf17, rf17, rf24 ; smul24 rf24, rf26, rf28                  # 134 add | 134 mul
+    add rf17, rf17, rf42 ; smul24 rf42, rf25, rf21                  # 134 add | 134 mul
+    add rf17, rf17, rf19 ; smul24 rf19, rf20, rf33                  # 134 add | 134 mul
+    add rf17, rf17, rf13 ; smul24 rf26, rf29, rf31                  # 134 rshr | 134 mul
+    asr rf17, rf17, 7 ; smul24 rf39, rf22, rf36                     # 134 rshr | 134 mul
+    max rf17, rf17, 0 ; smul24 rf41, rf30, rf35                     # 134 out | 134 mul
+    min rf17, rf17, rf7 ; add rf24, rf24, rf42                      # 134 out | 134 add
+    add rf19, rf24, rf19 ; smul24 rf24, rf27, rf34                  # 134 add | 134 mul
+    and rf26, rf9, rf7 ; add rf19, rf19, rf26                       # 148 pixels7 | 134 add
+    add rf19, rf19, rf39 ; smul24 rf39, rf26, rf37                  # 134 add | 134 mul
+    add rf19, rf19, rf41 ; smul24 rf25, rf25, rf28                  # 134 add | 134 mul
+    add rf19, rf19, rf24 ; smul24 rf24, rf20, rf21                  # 134 add | 134 mul
+    add rf19, rf19, rf39 ; smul24 rf39, rf29, rf33                  # 134 add | 134 mul
+    add rf19, rf19, rf13 ; smul24 rf41, rf22, rf31                  # 134 rshr | 134 mul
+    asr rf19, rf19, 7 ; smul24 rf42, rf30, rf36                     # 134 rshr | 134 mul
+    max rf19, rf19, 0 ; smul24 rf43, rf27, rf35                     # 134 out | 134 mul
+    min rf19, rf19, rf7 ; add rf24, rf25, rf24                      # 134 out | 134 add
+    vpack rf19, rf17, rf19 ; smul24 rf17, rf26, rf34                # 94 store dst | 134 mul
+    add rf24, rf24, rf39 ; v8dot rf39, rf9, rf8                     # 134 add | 148 pixels7
+    add rf24, rf24, rf41 ; smul24 rf41, rf39, rf37                  # 134 add | 134 mul
+    add rf20, rf24, rf42 ; smul24 rf24, rf20, rf28                  # 134 add | 134 mul
+    add rf20, rf20, rf43 ; smul24 rf43, rf29, rf21                  # 134 add | 134 mul
+    add rf17, rf20, rf17 ; smul24 rf20, rf22, rf33                  # 134 add | 134 mul
+    add rf17, rf17, rf41 ; smul24 rf41, rf30, rf31                  # 134 add | 134 mul
+    add rf17, rf17, rf13 ; smul24 rf42, rf27, rf36                  # 134 rshr | 134 mul
+    asr rf17, rf17, 7 ; smul24 rf25, rf26, rf35                     # 134 rshr | 134 mul
+    max rf17, rf17, 0 ; add rf24, rf24, rf43                        # 134 out | 134 add
+    min rf17, rf17, rf7 ; smul24 rf43, rf39, rf34                   # 134 out | 134 mul
+    add rf20, rf24, rf20 ; v8dot rf24, rf9, rf11                    # 134 add | 148 pixels7
+    add rf20, rf20, rf41 ; smul24 rf41, rf24, rf37                  # 134 add | 134 mul
+    add rf20, rf20, rf42 ; smul24 rf29, rf29, rf28                  # 134 add | 134 mul
+    add rf20, rf20, rf25 ; smul24 rf25, rf22, rf21                  # 134 add | 134 mul
+    add rf20, rf20, rf43 ; smul24 rf43, rf30, rf33                  # 134 add | 134 mul
+    add rf20, rf20, rf41 ; smul24 rf41, rf27, rf31                  # 134 add | 134 mul
+    add rf20, rf20, rf13 ; smul24 rf42, rf26, rf36                  # 134 rshr | 134 mul
+    asr rf20, rf20, 7 ; smul24 rf38, rf39, rf35                     # 134 rshr | 134 mul
+    max rf20, rf20, 0 ; add rf25, rf29, rf25                        # 134 out | 134 add
+    min rf20, rf20, rf7 ; smul24 rf29, rf24, rf34                   # 134 out | 134 mul
+    vpack rf20, rf17, rf20 ; add rf17, rf25, rf43                   # 94 store dst | 134 add
+    add rf17, rf17, rf41 ; smul24 rf22, rf22, rf28                  # 134 add | 134 mul
+    shr rf17, rf9, -8 ; add rf9, rf17, rf42                         # 148 pixels7 | 134 add
+    add rf9, rf9, rf38 ; smul24 rf38, rf17, rf37                    # 134 add | 134 mul
+    add rf9, rf9, rf29 ; smul24 rf29, rf30, rf21                    # 134 add | 134 mul
+    add rf9, rf9, rf38 ; smul24 rf38, rf27, rf33                    # 134 add | 134 mul
+    add rf9, rf9, rf13 ; smul24 rf42, rf26, rf31                    # 134 rshr | 134 mul
+    asr rf9, rf9, 7 ; smul24 rf41, rf39, rf36                       # 134 rshr | 134 mul
+    max rf9, rf9, 0 ; smul24 rf25, rf24, rf35                       # 134 out | 134 mul
+    min rf9, rf9, rf7 ; add rf22, rf22, rf29                        # 134 out | 134 add
+    add rf22, rf22, rf38 ; smul24 rf38, rf17, rf34                  # 134 add | 134 mul
+    and rf42, rf18, rf7 ; add rf22, rf22, rf42                      # 148 pixels7 | 134 add
+    add rf22, rf22, rf41 ; smul24 rf41, rf42, rf37                  # 134 add | 134 mul
+    add rf22, rf22, rf25 ; smul24 rf25, rf30, rf28                  # 134 add | 134 mul
+    add rf22, rf22, rf38 ; smul24 rf38, rf27, rf21                  # 134 add | 134 mul
+    add rf22, rf22, rf41 ; smul24 rf41, rf26, rf33                  # 134 add | 134 mul
+    add rf22, rf22, rf13 ; smul24 rf30, rf39, rf31                  # 134 rshr | 134 mul
+    asr rf22, rf22, 7 ; smul24 rf29, rf24, rf36                     # 134 rshr | 134 mul
+    max rf22, rf22, 0 ; smul24 rf43, rf17, rf35                     # 134 out | 134 mul
+    min rf22, rf22, rf7 ; add rf25, rf25, rf38                      # 134 out | 134 add
+    vpack rf22, rf9, rf22 ; smul24 rf9, rf42, rf34                  # 94 store dst | 134 mul
+    add rf25, rf25, rf41 ; v8dot rf41, rf18, rf8                    # 134 add | 148 pixels7
+    add rf25, rf25, rf30 ; smul24 rf30, rf41, rf37                  # 134 add | 134 mul
+    add rf25, rf25, rf29 ; smul24 rf27, rf27, rf28                  # 134 add | 134 mul
+    add rf21, rf25, rf43 ; smul24 rf25, rf26, rf21                  # 134 add | 134 mul
+    add rf9, rf21, rf9 ; smul24 rf21, rf39, rf33                    # 134 add | 134 mul
+    add rf9, rf9, rf30 ; smul24 rf24, rf24, rf31                    # 134 add | 134 mul
+    add rf9, rf9, rf13 ; smul24 rf17, rf17, rf36                    # 134 rshr | 134 mul
+    asr rf9, rf9, 7 ; smul24 rf35, rf42, rf35                       # 134 rshr | 134 mul
+    max rf9, rf9, 0 ; add rf25, rf27, rf25                          # 134 out | 134 add
+    min rf9, rf9, rf7 ; smul24 rf34, rf41, rf34                     # 134 out | 134 mul
+    add rf18, rf25, rf21 ; v8dot rf21, rf18, rf11                   # 134 add | 148 pixels7
+    add rf18, rf18, rf24 ; smul24 rf21, rf21, rf37                  # 134 add | 134 mul
+    add rf17, rf18, rf17 ; add rf6, rf5, rf6                        # 134 add | 148 pixels0
+    add rf17, rf17, rf35 ; v8dot rf35, rf23, rf8                    # 134 add | 118 mx
+    and tmuau, rf6, -4 ; add rf17, rf17, rf34                       # 148 pixels0 | 134 add | uniform 0xfffffffc (vec4)
+    add rf21, rf17, rf21 ; sub rf17, rf6, -14                       # 134 add | 148 pixels0
+    and tmua, rf17, -4 ; add rf17, rf21, rf13                       # 148 pixels0 | 134 rshr
+    asr rf21, rf17, 7 ; add rf17, rf6, rf4                          # 134 rshr | 148 pixels0
+    max rf21, rf21, 0                                               # 134 out
+    min rf21, rf21, rf7 ; thrsw                                     # 134 out
+    vpack rf21, rf9, rf21 ; v8dot rf9, rf23, 1                      # 94 store dst | 116 filter
+    shl rf9, rf9, 4                                                 # 134 mul
+    v8pack tmud, rf19, rf20 ; add rf9, rf9, rf35                    # 94 store dst | 134 add
+    v8pack tmud, rf22, rf21 ; sub rf18, rf17, -14                   # 94 store dst | 148 pixels0
+    add.ifnb tmuau, rf16, rf14 ; add rf16, rf15, rf32               # 94 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

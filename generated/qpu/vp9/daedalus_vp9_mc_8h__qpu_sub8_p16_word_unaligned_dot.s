@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 001c7883d2b127d6
+# input hash c34ed8b8b182f771
 #
 # A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -53,191 +53,191 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf3, rf0, 1                                                 # 137 rshr
+    shl rf3, rf0, 1                                                 # 134 rshr
     setnnmode_ss ; sub rf1, rf1, 1
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 137 rshr | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 137 rshr | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf4                                              # 137 rshr | uniform value:src
-    nop ; add rf1, rf4, rf1 ; ldunifrf.rf7                          # 137 rshr | 121 filter | uniform 0x000000ff
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 134 rshr | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 134 rshr | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf4                                              # 134 rshr | uniform value:src
+    nop ; add rf1, rf4, rf1 ; ldunifrf.rf7                          # 134 rshr | 116 filter | uniform 0x000000ff
     nop ; ldtmu.rf33                                                # the item's record
     nop ; ldtmu.rf5                                                 # the item's record
-    nop ; add rf4, rf1, -3                                          # 137 rshr
-    nop ; add rf1, rf4, rf5 ; ldtmu.rf5                             # 137 rshr | the item's record
-    and tmuau, rf1, -4                                              # 137 rshr | uniform 0xfffffffc (vec4)
-    shl rf6, rf1, 3                                                 # 137 rshr
-    and rf9, rf5, rf7 ; sub rf8, rf1, -14                           # 121 filter | 137 rshr
-    and tmua, rf8, -4                                               # 137 rshr
-    shl rf9, rf9, 4                                                 # 137 mul
-    not rf10, rf6 ; thrsw ; ldunifrf.rf8                            # 137 rshr | 123 mx | uniform 0x00000100
-    nop ; v8dot rf5, rf5, rf8 ; ldunifrf.rf8                        # 123 mx | 137 rshr | uniform table:taps_bytes
-    nop ; add rf5, rf9, rf5 ; ldunifrf.rf9                          # 137 add | 137 rshr | uniform value:src_stride
-    shl rf1, rf5, 3 ; add rf5, rf1, rf9                             # 137 rshr
-    shl rf16, rf5, 3 ; add tmuau, rf8, rf1                          # 137 rshr | uniform 0xfffffffa (vec2)
-    not rf39, rf16 ; thrsw ; ldtmu.rf1                              # 137 rshr
-    shr rf8, rf1, rf6 ; ldtmu.rf1                                   # 137 rshr
-    shr rf11, rf1, rf6 ; add rf9, rf1, rf1 ; ldtmu.rf1              # 137 rshr
-    and tmuau, rf5, -4 ; add rf12, rf1, rf1                         # 137 rshr | uniform 0xfffffffc (vec4)
-    shl rf13, rf9, rf10 ; ldtmu.rf9                                 # 137 rshr
-    shl rf5, rf12, rf10 ; sub rf12, rf5, -14                        # 137 rshr
-    and tmua, rf12, -4 ; add rf12, rf9, rf9                         # 137 rshr
-    shr rf13, rf1, rf6 ; add rf17, rf8, rf13 ; thrsw ; ldtmu.rf1    # 137 rshr
-    shl rf5, rf12, rf10 ; add rf11, rf11, rf5 ; ldtmu.rf8           # 137 rshr
-    shr rf1, rf9, rf6 ; add rf6, rf1, rf1 ; ldtmu.rf9               # 137 rshr
-    shl rf5, rf6, rf10 ; add rf10, rf13, rf5 ; ldtmu.rf6            # 137 rshr
-    shl rf13, rf8, 8 ; add rf21, rf1, rf5                           # 137 rshr
-    shr rf1, rf8, -8                                                # 137 rshr
-    shl rf5, rf9, 8                                                 # 137 rshr
-    shl rf18, rf8, -16 ; add rf14, rf1, rf5                         # 137 rshr
-    shr rf1, rf8, -16                                               # 137 rshr
-    shl rf5, rf9, -16                                               # 137 rshr
-    shl rf23, rf8, -8 ; add rf19, rf1, rf5                          # 137 rshr
-    shr rf1, rf8, 8                                                 # 137 rshr
-    shl rf5, rf9, -8                                                # 137 rshr
-    shr rf15, rf9, -8 ; add rf24, rf1, rf5                          # 137 rshr
-    shr rf20, rf9, -16                                              # 137 rshr
-    shr rf25, rf9, 8                                                # 137 rshr
-    shr rf40, rf6, rf16 ; ldunifrf.rf5                              # 137 rshr | uniform 0x80808080
-    xor rf17, rf17, rf5 ; ldunifrf.rf6                              # 137 rshr | 98 store dst | uniform value:dst_stride
-    xor rf6, rf11, rf5 ; smul24 rf3, rf3, rf6 ; ldtmu.rf22          # 137 rshr | 98 store dst
-    xor rf12, rf10, rf5 ; v8dot rf26, rf17, rf13 ; ldunifrf.rf10    # 137 rshr | uniform value:threads
-    shl rf1, rf10, 6 ; v8dot rf27, rf17, rf18                       # 137 rshr
-    xor rf29, rf21, rf5 ; v8dot rf28, rf17, rf23 ; ldunifrf.rf21    # 137 rshr | 98 store dst | uniform value:dst
-    shr rf42, rf22, rf16 ; add rf35, rf21, rf3 ; ldtmu.rf3          # 137 rshr | 98 store dst
-    shr rf44, rf3, rf16 ; v8dot rf30, rf6, rf13 ; ldunifrf.rf11     # 137 rshr | uniform 0x00004040
-    add rf22, rf22, rf22 ; v8dot rf31, rf6, rf18 ; ldtmu.rf37       # 137 rshr
-    shl rf41, rf22, rf39 ; add rf3, rf3, rf3 ; ldtmu.rf38           # 137 rshr
-    shl rf43, rf3, rf39 ; add rf3, rf2, rf1 ; ldunifrf.rf46         # 137 rshr | the item's record | 98 store dst | uniform value:dst_stride
-    shr rf45, rf37, rf16 ; v8dot rf10, rf17, rf8                    # 137 rshr
-    add rf16, rf26, rf11 ; v8dot rf17, rf6, rf14                    # 137 rshr
-    add rf21, rf27, rf11 ; v8dot rf22, rf6, rf19                    # 137 rshr
-    add rf26, rf28, rf11 ; v8dot rf27, rf6, rf24                    # 137 rshr
-    add rf30, rf30, rf11 ; v8dot rf28, rf6, rf8                     # 137 rshr
-    add rf32, rf31, rf11 ; v8dot rf31, rf12, rf14                   # 137 rshr
-    add rf36, rf35, rf33 ; v8dot rf33, rf12, rf19                   # 98 store dst | 137 rshr
-    nop ; v8dot rf34, rf6, rf23                                     # 137 rshr
+    nop ; add rf4, rf1, -3                                          # 134 rshr
+    nop ; add rf1, rf4, rf5 ; ldtmu.rf5                             # 134 rshr | the item's record
+    and tmuau, rf1, -4                                              # 134 rshr | uniform 0xfffffffc (vec4)
+    shl rf6, rf1, 3                                                 # 134 rshr
+    and rf9, rf5, rf7 ; sub rf8, rf1, -14                           # 116 filter | 134 rshr
+    and tmua, rf8, -4                                               # 134 rshr
+    shl rf9, rf9, 4                                                 # 134 mul
+    not rf10, rf6 ; thrsw ; ldunifrf.rf8                            # 134 rshr | 118 mx | uniform 0x00000100
+    nop ; v8dot rf5, rf5, rf8 ; ldunifrf.rf8                        # 118 mx | 134 rshr | uniform table:taps_bytes
+    nop ; add rf5, rf9, rf5 ; ldunifrf.rf9                          # 134 add | 134 rshr | uniform value:src_stride
+    shl rf1, rf5, 3 ; add rf5, rf1, rf9                             # 134 rshr
+    shl rf16, rf5, 3 ; add tmuau, rf8, rf1                          # 134 rshr | uniform 0xfffffffa (vec2)
+    not rf39, rf16 ; thrsw ; ldtmu.rf1                              # 134 rshr
+    shr rf8, rf1, rf6 ; ldtmu.rf1                                   # 134 rshr
+    shr rf11, rf1, rf6 ; add rf9, rf1, rf1 ; ldtmu.rf1              # 134 rshr
+    and tmuau, rf5, -4 ; add rf12, rf1, rf1                         # 134 rshr | uniform 0xfffffffc (vec4)
+    shl rf13, rf9, rf10 ; ldtmu.rf9                                 # 134 rshr
+    shl rf5, rf12, rf10 ; sub rf12, rf5, -14                        # 134 rshr
+    and tmua, rf12, -4 ; add rf12, rf9, rf9                         # 134 rshr
+    shr rf13, rf1, rf6 ; add rf17, rf8, rf13 ; thrsw ; ldtmu.rf1    # 134 rshr
+    shl rf5, rf12, rf10 ; add rf11, rf11, rf5 ; ldtmu.rf8           # 134 rshr
+    shr rf1, rf9, rf6 ; add rf6, rf1, rf1 ; ldtmu.rf9               # 134 rshr
+    shl rf5, rf6, rf10 ; add rf10, rf13, rf5 ; ldtmu.rf6            # 134 rshr
+    shl rf13, rf8, 8 ; add rf21, rf1, rf5                           # 134 rshr
+    shr rf1, rf8, -8                                                # 134 rshr
+    shl rf5, rf9, 8                                                 # 134 rshr
+    shl rf18, rf8, -16 ; add rf14, rf1, rf5                         # 134 rshr
+    shr rf1, rf8, -16                                               # 134 rshr
+    shl rf5, rf9, -16                                               # 134 rshr
+    shl rf23, rf8, -8 ; add rf19, rf1, rf5                          # 134 rshr
+    shr rf1, rf8, 8                                                 # 134 rshr
+    shl rf5, rf9, -8                                                # 134 rshr
+    shr rf15, rf9, -8 ; add rf24, rf1, rf5                          # 134 rshr
+    shr rf20, rf9, -16                                              # 134 rshr
+    shr rf25, rf9, 8                                                # 134 rshr
+    shr rf40, rf6, rf16 ; ldunifrf.rf5                              # 134 rshr | uniform 0x80808080
+    xor rf17, rf17, rf5 ; ldunifrf.rf6                              # 134 rshr | 94 store dst | uniform value:dst_stride
+    xor rf6, rf11, rf5 ; smul24 rf3, rf3, rf6 ; ldtmu.rf22          # 134 rshr | 94 store dst
+    xor rf12, rf10, rf5 ; v8dot rf26, rf17, rf13 ; ldunifrf.rf10    # 134 rshr | uniform value:threads
+    shl rf1, rf10, 6 ; v8dot rf27, rf17, rf18                       # 134 rshr
+    xor rf29, rf21, rf5 ; v8dot rf28, rf17, rf23 ; ldunifrf.rf21    # 134 rshr | 94 store dst | uniform value:dst
+    shr rf42, rf22, rf16 ; add rf35, rf21, rf3 ; ldtmu.rf3          # 134 rshr | 94 store dst
+    shr rf44, rf3, rf16 ; v8dot rf30, rf6, rf13 ; ldunifrf.rf11     # 134 rshr | uniform 0x00004040
+    add rf22, rf22, rf22 ; v8dot rf31, rf6, rf18 ; ldtmu.rf37       # 134 rshr
+    shl rf41, rf22, rf39 ; add rf3, rf3, rf3 ; ldtmu.rf38           # 134 rshr
+    shl rf43, rf3, rf39 ; add rf3, rf2, rf1 ; ldunifrf.rf46         # 134 rshr | the item's record | 94 store dst | uniform value:dst_stride
+    shr rf45, rf37, rf16 ; v8dot rf10, rf17, rf8                    # 134 rshr
+    add rf16, rf26, rf11 ; v8dot rf17, rf6, rf14                    # 134 rshr
+    add rf21, rf27, rf11 ; v8dot rf22, rf6, rf19                    # 134 rshr
+    add rf26, rf28, rf11 ; v8dot rf27, rf6, rf24                    # 134 rshr
+    add rf30, rf30, rf11 ; v8dot rf28, rf6, rf8                     # 134 rshr
+    add rf32, rf31, rf11 ; v8dot rf31, rf12, rf14                   # 134 rshr
+    add rf36, rf35, rf33 ; v8dot rf33, rf12, rf19                   # 94 store dst | 134 rshr
+    nop ; v8dot rf34, rf6, rf23                                     # 134 rshr
 loop:
-    add rf6, rf10, rf11 ; v8dot rf10, rf6, rf9 ; ldunifrf.rf47      # 137 rshr | 123 mx | uniform 0x00000100
-    add rf6, rf10, rf6 ; add rf10, rf17, rf16 ; ldunifrf.rf16       # 137 rshr | uniform table:taps_bytes
-    asr rf6, rf6, 7 ; v8dot rf17, rf12, rf15                        # 137 rshr
-    max rf6, rf6, 0 ; add rf10, rf17, rf10                          # 137 out | 137 rshr
-    min rf6, rf6, rf7 ; add rf21, rf22, rf21 ; ldunifrf.rf22        # 137 out | 137 rshr | uniform value:src_stride
-    asr rf10, rf10, 7 ; v8dot rf17, rf12, rf20                      # 137 rshr
-    max rf10, rf10, 0 ; add rf17, rf17, rf21                        # 137 out | 137 rshr
-    min rf10, rf10, rf7 ; add rf26, rf27, rf26                      # 137 out | 137 rshr
-    vpack rf6, rf6, rf10 ; v8dot rf10, rf12, rf25                   # 98 store dst | 137 rshr
-    asr rf10, rf17, 7 ; add rf17, rf10, rf26                        # 137 rshr
-    max rf10, rf10, 0 ; add rf28, rf28, rf11                        # 137 out | 137 rshr
-    min rf10, rf10, rf7 ; v8dot rf26, rf12, rf9                     # 137 out | 137 rshr
-    asr rf17, rf17, 7 ; add rf26, rf26, rf28                        # 137 rshr
-    max rf17, rf17, 0 ; add rf30, rf31, rf30                        # 137 out | 137 rshr
-    min rf17, rf17, rf7 ; v8dot rf31, rf29, rf15                    # 137 out | 137 rshr
-    vpack rf10, rf10, rf17 ; add rf17, rf31, rf30                   # 98 store dst | 137 rshr
-    asr rf26, rf26, 7 ; add rf32, rf33, rf32                        # 137 rshr
-    max rf26, rf26, 0 ; v8dot rf33, rf29, rf20                      # 137 out | 137 rshr
-    min rf26, rf26, rf7 ; add rf32, rf33, rf32                      # 137 out | 137 rshr
-    asr rf17, rf17, 7 ; add rf34, rf34, rf11                        # 137 rshr
-    max rf12, rf17, 0 ; v8dot rf17, rf12, rf24                      # 137 out | 137 rshr
-    min rf12, rf12, rf7 ; add rf17, rf17, rf34                      # 137 out | 137 rshr
-    vpack rf12, rf26, rf12 ; v8dot rf26, rf29, rf25                 # 98 store dst | 137 rshr
-    asr rf17, rf32, 7 ; add rf26, rf26, rf17                        # 137 rshr
-    max rf17, rf17, 0 ; sub.pushc -, rf0, rf2                       # 137 out | 98 store dst
-    min rf17, rf17, rf7 ; add rf40, rf40, rf41                      # 137 out | 137 rshr
-    asr rf26, rf26, 7 ; add rf42, rf42, rf43                        # 137 rshr
-    max rf26, rf26, 0 ; add rf37, rf37, rf37                        # 137 out | 137 rshr
-    min rf26, rf26, rf7 ; add rf38, rf38, rf38                      # 137 out | 137 rshr
-    vpack rf17, rf17, rf26 ; sub.pushc -, rf0, rf3                  # 98 store dst | whether there is a trip more
+    add rf6, rf10, rf11 ; v8dot rf10, rf6, rf9 ; ldunifrf.rf47      # 134 rshr | 118 mx | uniform 0x00000100
+    add rf6, rf10, rf6 ; add rf10, rf17, rf16 ; ldunifrf.rf16       # 134 rshr | uniform table:taps_bytes
+    asr rf6, rf6, 7 ; v8dot rf17, rf12, rf15                        # 134 rshr
+    max rf6, rf6, 0 ; add rf10, rf17, rf10                          # 134 out | 134 rshr
+    min rf6, rf6, rf7 ; add rf21, rf22, rf21 ; ldunifrf.rf22        # 134 out | 134 rshr | uniform value:src_stride
+    asr rf10, rf10, 7 ; v8dot rf17, rf12, rf20                      # 134 rshr
+    max rf10, rf10, 0 ; add rf17, rf17, rf21                        # 134 out | 134 rshr
+    min rf10, rf10, rf7 ; add rf26, rf27, rf26                      # 134 out | 134 rshr
+    vpack rf6, rf6, rf10 ; v8dot rf10, rf12, rf25                   # 94 store dst | 134 rshr
+    asr rf10, rf17, 7 ; add rf17, rf10, rf26                        # 134 rshr
+    max rf10, rf10, 0 ; add rf28, rf28, rf11                        # 134 out | 134 rshr
+    min rf10, rf10, rf7 ; v8dot rf26, rf12, rf9                     # 134 out | 134 rshr
+    asr rf17, rf17, 7 ; add rf26, rf26, rf28                        # 134 rshr
+    max rf17, rf17, 0 ; add rf30, rf31, rf30                        # 134 out | 134 rshr
+    min rf17, rf17, rf7 ; v8dot rf31, rf29, rf15                    # 134 out | 134 rshr
+    vpack rf10, rf10, rf17 ; add rf17, rf31, rf30                   # 94 store dst | 134 rshr
+    asr rf26, rf26, 7 ; add rf32, rf33, rf32                        # 134 rshr
+    max rf26, rf26, 0 ; v8dot rf33, rf29, rf20                      # 134 out | 134 rshr
+    min rf26, rf26, rf7 ; add rf32, rf33, rf32                      # 134 out | 134 rshr
+    asr rf17, rf17, 7 ; add rf34, rf34, rf11                        # 134 rshr
+    max rf12, rf17, 0 ; v8dot rf17, rf12, rf24                      # 134 out | 134 rshr
+    min rf12, rf12, rf7 ; add rf17, rf17, rf34                      # 134 out | 134 rshr
+    vpack rf12, rf26, rf12 ; v8dot rf26, rf29, rf25                 # 94 store dst | 134 rshr
+    asr rf17, rf32, 7 ; add rf26, rf26, rf17                        # 134 rshr
+    max rf17, rf17, 0 ; sub.pushc -, rf0, rf2                       # 134 out | 94 store dst
+    min rf17, rf17, rf7 ; add rf40, rf40, rf41                      # 134 out | 134 rshr
+    asr rf26, rf26, 7 ; add rf42, rf42, rf43                        # 134 rshr
+    max rf26, rf26, 0 ; add rf37, rf37, rf37                        # 134 out | 134 rshr
+    min rf26, rf26, rf7 ; add rf38, rf38, rf38                      # 134 out | 134 rshr
+    vpack rf17, rf17, rf26 ; sub.pushc -, rf0, rf3                  # 94 store dst | whether there is a trip more
     tmuwt - ; mov rf2, rf3                                          # the last trip's stores | next trip
-    v8pack tmud, rf6, rf10 ; add rf3, rf2, rf1                      # 98 store dst | the item's record
-    v8pack tmud, rf12, rf17                                         # 98 store dst
-    shl rf37, rf37, rf39 ; mov.ifnb tmuau, rf36                     # 137 rshr | 98 store dst | uniform 0xfffffffa (vec2)
-    shl rf38, rf38, rf39 ; add rf37, rf44, rf37                     # 137 rshr
-    xor rf40, rf40, rf5 ; add rf38, rf45, rf38                      # 137 rshr
-    xor rf42, rf42, rf5 ; v8dot rf45, rf40, rf8                     # 137 rshr
-    xor rf45, rf37, rf5 ; add rf37, rf45, rf11                      # 137 rshr
-    xor rf39, rf38, rf5 ; v8dot rf38, rf42, rf9                     # 137 rshr
-    add rf37, rf38, rf37 ; v8dot rf38, rf40, rf13                   # 137 rshr
-    asr rf37, rf37, 7 ; add rf38, rf38, rf11                        # 137 rshr
-    max rf37, rf37, 0 ; v8dot rf44, rf42, rf14                      # 137 out | 137 rshr
-    min rf37, rf37, rf7 ; add rf38, rf44, rf38                      # 137 out | 137 rshr
-    umin tmuau, rf2, rf0 ; v8dot rf44, rf45, rf15 ; thrsw           # the item's record | 137 rshr | uniform 0xfffffffb (vec3)
-    add rf38, rf44, rf38 ; v8dot rf44, rf40, rf18                   # 137 rshr
-    asr rf38, rf38, 7 ; add rf44, rf44, rf11                        # 137 rshr
-    max rf38, rf38, 0 ; v8dot rf12, rf42, rf19                      # 137 out | 137 rshr
-    min rf38, rf38, rf7 ; add rf44, rf12, rf44 ; ldtmu.rf12         # 137 out | 137 rshr | the item's record
-    vpack rf38, rf37, rf38 ; v8dot rf17, rf45, rf20 ; ldtmu.rf37    # 98 store dst | 137 rshr | the item's record
-    add rf40, rf17, rf44 ; v8dot rf44, rf40, rf23 ; ldtmu.rf17      # 137 rshr | the item's record
-    asr rf40, rf40, 7 ; add rf44, rf44, rf11                        # 137 rshr
-    max rf40, rf40, 0 ; v8dot rf6, rf42, rf24                       # 137 out | 137 rshr
-    min rf6, rf40, rf7 ; add rf40, rf6, rf44                        # 137 out | 137 rshr
-    add rf37, rf4, rf37 ; v8dot rf44, rf45, rf25                    # 137 rshr
-    and tmuau, rf37, -4 ; add rf40, rf44, rf40                      # 137 rshr | uniform 0xfffffffc (vec4)
-    asr rf8, rf40, 7 ; v8dot rf40, rf42, rf8                        # 137 rshr
-    max rf8, rf8, 0 ; add rf40, rf40, rf11                          # 137 out | 137 rshr
-    min rf8, rf8, rf7 ; v8dot rf9, rf45, rf9                        # 137 out | 137 rshr
-    vpack rf6, rf6, rf8 ; add rf8, rf9, rf40                        # 98 store dst | 137 rshr
-    asr rf8, rf8, 7 ; v8dot rf13, rf42, rf13                        # 137 rshr
-    max rf8, rf8, 0 ; add rf13, rf13, rf11                          # 137 out | 137 rshr
-    min rf8, rf8, rf7 ; v8dot rf14, rf45, rf14                      # 137 out | 137 rshr
-    shl rf13, rf37, 3 ; add rf14, rf14, rf13                        # 137 rshr
-    sub rf15, rf37, -14 ; v8dot rf9, rf39, rf15                     # 137 rshr
-    and tmua, rf15, -4 ; add rf9, rf9, rf14                         # 137 rshr
-    asr rf9, rf9, 7 ; v8dot rf18, rf42, rf18                        # 137 rshr
-    max rf9, rf9, 0 ; add rf18, rf18, rf11                          # 137 out | 137 rshr
-    min rf9, rf9, rf7 ; v8dot rf19, rf45, rf19 ; thrsw              # 137 out | 137 rshr
-    vpack rf8, rf8, rf9 ; add rf9, rf19, rf18                       # 98 store dst | 137 rshr
-    not rf20, rf13 ; v8dot rf18, rf39, rf20                         # 137 rshr
-    add rf18, rf18, rf9 ; v8dot rf23, rf42, rf23 ; ldtmu.rf9        # 137 rshr
-    asr rf18, rf18, 7 ; add rf23, rf23, rf11                        # 137 rshr
-    max rf18, rf18, 0 ; v8dot rf24, rf45, rf24                      # 137 out | 137 rshr
-    min rf23, rf18, rf7 ; add rf24, rf24, rf23 ; ldtmu.rf18         # 137 out | 137 rshr
-    shr rf25, rf9, rf13 ; v8dot rf39, rf39, rf25 ; ldtmu.rf9        # 137 rshr
-    shr rf39, rf18, rf13 ; add rf45, rf39, rf24 ; ldtmu.rf24        # 137 rshr
-    asr rf45, rf45, 7 ; add rf18, rf18, rf18                        # 137 rshr
-    max rf42, rf45, 0 ; add rf45, rf9, rf9                          # 137 out | 137 rshr
-    min rf14, rf42, rf7 ; add rf19, rf24, rf24 ; ldtmu.rf42         # 137 out | 137 rshr
-    vpack rf23, rf23, rf14 ; add rf14, rf42, rf42                   # 98 store dst | 137 rshr
-    v8pack tmud, rf38, rf6 ; v8dot rf38, rf17, 1                    # 98 store dst | 121 filter
-    v8pack tmud, rf8, rf23 ; v8dot rf8, rf17, rf47                  # 98 store dst | 123 mx
-    shl rf18, rf18, rf20 ; add.ifnb tmuau, rf36, rf46               # 137 rshr | 98 store dst | uniform 0xfffffffa (vec2)
-    shl rf25, rf45, rf20 ; add rf18, rf25, rf18 ; ldunifrf.rf46     # 137 rshr | 98 store dst | uniform value:dst_stride
-    shr rf25, rf9, rf13 ; add rf9, rf39, rf25                       # 137 rshr
-    shl rf12, rf19, rf20 ; add rf36, rf35, rf12                     # 137 rshr | 98 store dst
-    shr rf13, rf24, rf13 ; add rf12, rf25, rf12                     # 137 rshr
-    shl rf14, rf14, rf20 ; add rf20, rf37, rf22                     # 137 rshr
-    xor rf14, rf18, rf5 ; add rf13, rf13, rf14                      # 137 rshr
-    xor rf6, rf9, rf5 ; sub rf9, rf20, -14                          # 137 rshr
-    shl rf38, rf38, 4                                               # 137 mul
-    xor rf12, rf12, rf5 ; add rf8, rf38, rf8                        # 137 rshr | 137 add
-    shl rf8, rf8, 3                                                 # 137 rshr
-    xor rf29, rf13, rf5 ; add tmuau, rf16, rf8 ; thrsw              # 137 rshr | uniform 0xfffffffa (vec2)
-    and tmuau, rf20, -4                                             # 137 rshr | uniform 0xfffffffc (vec4)
-    and tmua, rf9, -4                                               # 137 rshr
-    shl rf38, rf20, 3                                               # 137 rshr
-    not rf39, rf38 ; thrsw ; ldtmu.rf8                              # 137 rshr
-    shl rf13, rf8, 8 ; v8dot rf10, rf14, rf8                        # 137 rshr
-    shr rf20, rf8, -8 ; v8dot rf9, rf14, rf13                       # 137 rshr
-    shl rf18, rf8, -16 ; add rf16, rf9, rf11                        # 137 rshr
-    shr rf22, rf8, -16 ; v8dot rf9, rf14, rf18                      # 137 rshr
-    shl rf23, rf8, -8 ; add rf21, rf9, rf11                         # 137 rshr
-    shr rf37, rf8, 8 ; v8dot rf14, rf14, rf23                       # 137 rshr
-    add rf26, rf14, rf11 ; v8dot rf28, rf6, rf8 ; ldtmu.rf9         # 137 rshr
-    shl rf14, rf9, 8 ; v8dot rf45, rf6, rf13                        # 137 rshr
-    shr rf15, rf9, -8 ; add rf14, rf20, rf14                        # 137 rshr
-    shl rf20, rf9, -16 ; v8dot rf17, rf6, rf14                      # 137 rshr
-    shr rf20, rf9, -16 ; add rf19, rf22, rf20                       # 137 rshr
-    shl rf24, rf9, -8 ; v8dot rf22, rf6, rf19                       # 137 rshr
-    shr rf25, rf9, 8 ; add rf24, rf37, rf24                         # 137 rshr
-    add rf30, rf45, rf11 ; v8dot rf27, rf6, rf24 ; ldtmu.rf45       # 137 rshr
-    shr rf40, rf45, rf38 ; v8dot rf31, rf12, rf14 ; ldtmu.rf47      # 137 rshr
-    shr rf42, rf47, rf38 ; v8dot rf45, rf6, rf18 ; ldtmu.rf43       # 137 rshr
-    shr rf44, rf43, rf38 ; add rf32, rf45, rf11 ; ldtmu.rf37        # 137 rshr
-    shr rf45, rf37, rf38 ; v8dot rf33, rf12, rf19 ; ldtmu.rf38      # 137 rshr
+    v8pack tmud, rf6, rf10 ; add rf3, rf2, rf1                      # 94 store dst | the item's record
+    v8pack tmud, rf12, rf17                                         # 94 store dst
+    shl rf37, rf37, rf39 ; mov.ifnb tmuau, rf36                     # 134 rshr | 94 store dst | uniform 0xfffffffa (vec2)
+    shl rf38, rf38, rf39 ; add rf37, rf44, rf37                     # 134 rshr
+    xor rf40, rf40, rf5 ; add rf38, rf45, rf38                      # 134 rshr
+    xor rf42, rf42, rf5 ; v8dot rf45, rf40, rf8                     # 134 rshr
+    xor rf45, rf37, rf5 ; add rf37, rf45, rf11                      # 134 rshr
+    xor rf39, rf38, rf5 ; v8dot rf38, rf42, rf9                     # 134 rshr
+    add rf37, rf38, rf37 ; v8dot rf38, rf40, rf13                   # 134 rshr
+    asr rf37, rf37, 7 ; add rf38, rf38, rf11                        # 134 rshr
+    max rf37, rf37, 0 ; v8dot rf44, rf42, rf14                      # 134 out | 134 rshr
+    min rf37, rf37, rf7 ; add rf38, rf44, rf38                      # 134 out | 134 rshr
+    umin tmuau, rf2, rf0 ; v8dot rf44, rf45, rf15 ; thrsw           # the item's record | 134 rshr | uniform 0xfffffffb (vec3)
+    add rf38, rf44, rf38 ; v8dot rf44, rf40, rf18                   # 134 rshr
+    asr rf38, rf38, 7 ; add rf44, rf44, rf11                        # 134 rshr
+    max rf38, rf38, 0 ; v8dot rf12, rf42, rf19                      # 134 out | 134 rshr
+    min rf38, rf38, rf7 ; add rf44, rf12, rf44 ; ldtmu.rf12         # 134 out | 134 rshr | the item's record
+    vpack rf38, rf37, rf38 ; v8dot rf17, rf45, rf20 ; ldtmu.rf37    # 94 store dst | 134 rshr | the item's record
+    add rf40, rf17, rf44 ; v8dot rf44, rf40, rf23 ; ldtmu.rf17      # 134 rshr | the item's record
+    asr rf40, rf40, 7 ; add rf44, rf44, rf11                        # 134 rshr
+    max rf40, rf40, 0 ; v8dot rf6, rf42, rf24                       # 134 out | 134 rshr
+    min rf6, rf40, rf7 ; add rf40, rf6, rf44                        # 134 out | 134 rshr
+    add rf37, rf4, rf37 ; v8dot rf44, rf45, rf25                    # 134 rshr
+    and tmuau, rf37, -4 ; add rf40, rf44, rf40                      # 134 rshr | uniform 0xfffffffc (vec4)
+    asr rf8, rf40, 7 ; v8dot rf40, rf42, rf8                        # 134 rshr
+    max rf8, rf8, 0 ; add rf40, rf40, rf11                          # 134 out | 134 rshr
+    min rf8, rf8, rf7 ; v8dot rf9, rf45, rf9                        # 134 out | 134 rshr
+    vpack rf6, rf6, rf8 ; add rf8, rf9, rf40                        # 94 store dst | 134 rshr
+    asr rf8, rf8, 7 ; v8dot rf13, rf42, rf13                        # 134 rshr
+    max rf8, rf8, 0 ; add rf13, rf13, rf11                          # 134 out | 134 rshr
+    min rf8, rf8, rf7 ; v8dot rf14, rf45, rf14                      # 134 out | 134 rshr
+    shl rf13, rf37, 3 ; add rf14, rf14, rf13                        # 134 rshr
+    sub rf15, rf37, -14 ; v8dot rf9, rf39, rf15                     # 134 rshr
+    and tmua, rf15, -4 ; add rf9, rf9, rf14                         # 134 rshr
+    asr rf9, rf9, 7 ; v8dot rf18, rf42, rf18                        # 134 rshr
+    max rf9, rf9, 0 ; add rf18, rf18, rf11                          # 134 out | 134 rshr
+    min rf9, rf9, rf7 ; v8dot rf19, rf45, rf19 ; thrsw              # 134 out | 134 rshr
+    vpack rf8, rf8, rf9 ; add rf9, rf19, rf18                       # 94 store dst | 134 rshr
+    not rf20, rf13 ; v8dot rf18, rf39, rf20                         # 134 rshr
+    add rf18, rf18, rf9 ; v8dot rf23, rf42, rf23 ; ldtmu.rf9        # 134 rshr
+    asr rf18, rf18, 7 ; add rf23, rf23, rf11                        # 134 rshr
+    max rf18, rf18, 0 ; v8dot rf24, rf45, rf24                      # 134 out | 134 rshr
+    min rf23, rf18, rf7 ; add rf24, rf24, rf23 ; ldtmu.rf18         # 134 out | 134 rshr
+    shr rf25, rf9, rf13 ; v8dot rf39, rf39, rf25 ; ldtmu.rf9        # 134 rshr
+    shr rf39, rf18, rf13 ; add rf45, rf39, rf24 ; ldtmu.rf24        # 134 rshr
+    asr rf45, rf45, 7 ; add rf18, rf18, rf18                        # 134 rshr
+    max rf42, rf45, 0 ; add rf45, rf9, rf9                          # 134 out | 134 rshr
+    min rf14, rf42, rf7 ; add rf19, rf24, rf24 ; ldtmu.rf42         # 134 out | 134 rshr
+    vpack rf23, rf23, rf14 ; add rf14, rf42, rf42                   # 94 store dst | 134 rshr
+    v8pack tmud, rf38, rf6 ; v8dot rf38, rf17, 1                    # 94 store dst | 116 filter
+    v8pack tmud, rf8, rf23 ; v8dot rf8, rf17, rf47                  # 94 store dst | 118 mx
+    shl rf18, rf18, rf20 ; add.ifnb tmuau, rf36, rf46               # 134 rshr | 94 store dst | uniform 0xfffffffa (vec2)
+    shl rf25, rf45, rf20 ; add rf18, rf25, rf18 ; ldunifrf.rf46     # 134 rshr | 94 store dst | uniform value:dst_stride
+    shr rf25, rf9, rf13 ; add rf9, rf39, rf25                       # 134 rshr
+    shl rf12, rf19, rf20 ; add rf36, rf35, rf12                     # 134 rshr | 94 store dst
+    shr rf13, rf24, rf13 ; add rf12, rf25, rf12                     # 134 rshr
+    shl rf14, rf14, rf20 ; add rf20, rf37, rf22                     # 134 rshr
+    xor rf14, rf18, rf5 ; add rf13, rf13, rf14                      # 134 rshr
+    xor rf6, rf9, rf5 ; sub rf9, rf20, -14                          # 134 rshr
+    shl rf38, rf38, 4                                               # 134 mul
+    xor rf12, rf12, rf5 ; add rf8, rf38, rf8                        # 134 rshr | 134 add
+    shl rf8, rf8, 3                                                 # 134 rshr
+    xor rf29, rf13, rf5 ; add tmuau, rf16, rf8 ; thrsw              # 134 rshr | uniform 0xfffffffa (vec2)
+    and tmuau, rf20, -4                                             # 134 rshr | uniform 0xfffffffc (vec4)
+    and tmua, rf9, -4                                               # 134 rshr
+    shl rf38, rf20, 3                                               # 134 rshr
+    not rf39, rf38 ; thrsw ; ldtmu.rf8                              # 134 rshr
+    shl rf13, rf8, 8 ; v8dot rf10, rf14, rf8                        # 134 rshr
+    shr rf20, rf8, -8 ; v8dot rf9, rf14, rf13                       # 134 rshr
+    shl rf18, rf8, -16 ; add rf16, rf9, rf11                        # 134 rshr
+    shr rf22, rf8, -16 ; v8dot rf9, rf14, rf18                      # 134 rshr
+    shl rf23, rf8, -8 ; add rf21, rf9, rf11                         # 134 rshr
+    shr rf37, rf8, 8 ; v8dot rf14, rf14, rf23                       # 134 rshr
+    add rf26, rf14, rf11 ; v8dot rf28, rf6, rf8 ; ldtmu.rf9         # 134 rshr
+    shl rf14, rf9, 8 ; v8dot rf45, rf6, rf13                        # 134 rshr
+    shr rf15, rf9, -8 ; add rf14, rf20, rf14                        # 134 rshr
+    shl rf20, rf9, -16 ; v8dot rf17, rf6, rf14                      # 134 rshr
+    shr rf20, rf9, -16 ; add rf19, rf22, rf20                       # 134 rshr
+    shl rf24, rf9, -8 ; v8dot rf22, rf6, rf19                       # 134 rshr
+    shr rf25, rf9, 8 ; add rf24, rf37, rf24                         # 134 rshr
+    add rf30, rf45, rf11 ; v8dot rf27, rf6, rf24 ; ldtmu.rf45       # 134 rshr
+    shr rf40, rf45, rf38 ; v8dot rf31, rf12, rf14 ; ldtmu.rf47      # 134 rshr
+    shr rf42, rf47, rf38 ; v8dot rf45, rf6, rf18 ; ldtmu.rf43       # 134 rshr
+    shr rf44, rf43, rf38 ; add rf32, rf45, rf11 ; ldtmu.rf37        # 134 rshr
+    shr rf45, rf37, rf38 ; v8dot rf33, rf12, rf19 ; ldtmu.rf38      # 134 rshr
     bu.anyna loop, r:unif                                           # next trip
-    add rf47, rf47, rf47 ; v8dot rf34, rf6, rf23                    # 137 rshr
-    shl rf41, rf47, rf39 ; add rf43, rf43, rf43                     # 137 rshr
-    shl rf43, rf43, rf39                                            # 137 rshr
+    add rf47, rf47, rf47 ; v8dot rf34, rf6, rf23                    # 134 rshr
+    shl rf41, rf47, rf39 ; add rf43, rf43, rf43                     # 134 rshr
+    shl rf43, rf43, rf39                                            # 134 rshr
     thrsw
     thrsw
     nop

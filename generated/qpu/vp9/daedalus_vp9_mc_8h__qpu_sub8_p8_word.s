@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 48ee82a492d34cb5
+# input hash 83552e63878a5ec7
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -45,161 +45,161 @@
     shr rf2, rf3, 3
     shl rf0, rf0, 1
     add rf0, rf0, rf2 ; sub rf1, rf1, 1
-    setnnmode_uu ; ldunifrf.rf4                                     # 151 pixels0 | uniform value:records
+    setnnmode_uu ; ldunifrf.rf4                                     # 148 pixels0 | uniform value:records
     shl rf0, rf0, 4
     shl rf0, rf1, 4 ; add rf2, rf4, rf0
     and rf10, rf3, 7 ; add rf0, rf4, rf0
     umin tmuau, rf2, rf0 ; mov rf35, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf3                                              # 151 pixels0 | uniform value:src_stride
-    nop ; smul24 rf4, rf10, rf3 ; ldunifrf.rf3                      # 151 pixels0 | uniform value:src
-    nop ; add rf4, rf3, rf4 ; ldtmu.rf3                             # 151 pixels0 | the item's record
+    nop ; ldunifrf.rf3                                              # 148 pixels0 | uniform value:src_stride
+    nop ; smul24 rf4, rf10, rf3 ; ldunifrf.rf3                      # 148 pixels0 | uniform value:src
+    nop ; add rf4, rf3, rf4 ; ldtmu.rf3                             # 148 pixels0 | the item's record
     nop ; mov rf36, rf3 ; ldtmu.rf3                                 # for later in the trip | the item's record
     nop ; ldtmu.rf1                                                 # the item's record
-    nop ; ldunifrf.rf6                                              # 121 filter | uniform 0x000000ff
-    and rf7, rf1, rf6 ; ldunifrf.rf5                                # 121 filter | 151 pixels0 | uniform 0x00000100
-    add rf4, rf4, -4 ; v8dot rf1, rf1, rf5                          # 151 pixels0 | 123 mx
-    shl rf7, rf7, 4 ; add rf3, rf4, rf3                             # 137 mul | 151 pixels0
-    add rf1, rf7, rf1 ; mov tmua, rf3 ; thrsw ; ldunifrf.rf7        # 137 add | 151 pixels0 | 137 table | uniform table:taps
-    shl rf1, rf1, 5                                                 # 137 table
-    nop ; add rf1, rf7, rf1 ; ldunifrf.rf8                          # 137 table | 151 pixels1 | uniform 0x00010000
-    nop ; mov tmuau, rf1 ; thrsw ; ldtmu.rf7                        # 137 table | 151 pixels0 | uniform 0xfffffffc (vec4)
-    sub tmua, rf3, -4 ; v8dot rf11, rf7, rf5                        # 151 pixels3 | 151 pixels0
-    nop ; v8dot rf12, rf7, rf8 ; ldunifrf.rf9                       # 151 pixels1 | 151 pixels2 | uniform 0x01000000
-    nop ; v8dot rf17, rf7, rf9 ; thrsw ; ldtmu.rf20                 # 151 pixels2 | 137 table
-    nop ; smul24 rf11, rf11, rf20 ; ldtmu.rf22                      # 137 mul | 137 table
-    nop ; smul24 rf7, rf12, rf22 ; ldtmu.rf27                       # 137 mul | 137 table
-    sub tmuau, rf1, -16 ; smul24 rf1, rf12, rf20                    # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    add rf19, rf11, rf7 ; smul24 rf11, rf17, rf22 ; thrsw ; ldtmu.rf7 # 137 add | 137 mul | 137 table
-    add rf24, rf1, rf11 ; smul24 rf14, rf17, rf20 ; ldtmu.rf1       # 137 add | 137 mul | 151 pixels3
-    sub tmua, rf3, -8 ; v8dot rf11, rf1, rf5                        # 151 pixels7 | 151 pixels4
-    and rf26, rf1, rf6 ; v8dot rf16, rf1, rf8 ; thrsw ; ldtmu.rf12  # 151 pixels3 | 151 pixels5 | 137 table
-    nop ; smul24 rf15, rf26, rf22 ; ldtmu.rf13                      # 137 mul | 137 table
-    add rf25, rf14, rf15 ; smul24 rf18, rf26, rf20 ; ldtmu.rf14     # 137 add | 137 mul | 137 table
-    nop ; smul24 rf21, rf11, rf22 ; ldtmu.rf15                      # 137 mul | 137 table
-    add rf30, rf18, rf21 ; smul24 rf28, rf17, rf27 ; ldtmu.rf29     # 137 add | 137 mul | 151 pixels7
-    sub tmua, rf3, -12 ; v8dot rf21, rf29, rf5                      # 151 pixels7
-    and rf18, rf29, rf6 ; smul24 rf31, rf26, rf27 ; thrsw ; ldunifrf.rf3 # 151 pixels7 | 137 mul | uniform value:threads
-    shr rf17, rf1, -8 ; smul24 rf32, rf11, rf27                     # 151 pixels6 | 137 mul
-    shl rf1, rf3, 5 ; v8dot rf23, rf29, rf8                         # 151 pixels7
-    add rf3, rf2, rf1 ; smul24 rf33, rf16, rf27 ; ldunifrf.rf34     # the item's record | 137 mul | 98 store dst | uniform value:dst_stride
-    add rf37, rf19, rf28 ; smul24 rf38, rf11, rf20 ; ldunifrf.rf39  # 137 add | 137 mul | 98 store dst | uniform value:dst
-    add rf24, rf24, rf31 ; smul24 rf31, rf16, rf22 ; ldtmu.rf28     # 137 add | 137 mul | 151 pixels7
-    add rf32, rf25, rf32 ; smul24 rf25, rf16, rf20 ; ldunifrf.rf19  # 137 add | 137 mul | 137 rshr | uniform 0x00000040
-    add rf30, rf30, rf33 ; smul24 rf33, rf17, rf22                  # 137 add | 137 mul
-    add rf31, rf38, rf31 ; smul24 rf38, rf17, rf20                  # 137 add | 137 mul
-    add rf33, rf25, rf33 ; smul24 rf25, rf18, rf22                  # 137 add | 137 mul
-    add rf38, rf38, rf25 ; smul24 rf20, rf18, rf20                  # 137 add | 137 mul
-    shr rf25, rf29, -8 ; smul24 rf22, rf21, rf22                    # 151 pixels7 | 137 mul
-    add rf40, rf20, rf22 ; smul24 rf10, rf10, rf34                  # 137 add | 98 store dst
-    add rf34, rf39, rf10 ; smul24 rf10, rf26, rf7                   # 98 store dst | 137 mul
-    add rf10, rf37, rf10 ; smul24 rf37, rf11, rf7                   # 137 add | 137 mul
-    add rf20, rf24, rf37 ; smul24 rf24, rf16, rf7                   # 137 add | 137 mul
-    add rf22, rf32, rf24 ; smul24 rf24, rf17, rf7                   # 137 add | 137 mul
-    add rf24, rf30, rf24 ; smul24 rf30, rf17, rf27                  # 137 add | 137 mul
-    add rf26, rf31, rf30 ; smul24 rf30, rf18, rf27                  # 137 add | 137 mul
-    and rf29, rf28, rf6 ; smul24 rf31, rf21, rf27                   # 151 pixels7 | 137 mul
-    add rf30, rf33, rf30 ; smul24 rf33, rf23, rf27                  # 137 add | 137 mul
-    add rf31, rf38, rf31 ; smul24 rf27, rf18, rf7                   # 137 add | 137 mul
-    shr rf33, rf28, -8 ; add rf32, rf40, rf33                       # 151 pixels7 | 137 add
+    nop ; ldunifrf.rf6                                              # 116 filter | uniform 0x000000ff
+    and rf7, rf1, rf6 ; ldunifrf.rf5                                # 116 filter | 148 pixels0 | uniform 0x00000100
+    add rf4, rf4, -4 ; v8dot rf1, rf1, rf5                          # 148 pixels0 | 118 mx
+    shl rf7, rf7, 4 ; add rf3, rf4, rf3                             # 134 mul | 148 pixels0
+    add rf1, rf7, rf1 ; mov tmua, rf3 ; thrsw ; ldunifrf.rf7        # 134 add | 148 pixels0 | 134 table | uniform table:taps
+    shl rf1, rf1, 5                                                 # 134 table
+    nop ; add rf1, rf7, rf1 ; ldunifrf.rf8                          # 134 table | 148 pixels1 | uniform 0x00010000
+    nop ; mov tmuau, rf1 ; thrsw ; ldtmu.rf7                        # 134 table | 148 pixels0 | uniform 0xfffffffc (vec4)
+    sub tmua, rf3, -4 ; v8dot rf11, rf7, rf5                        # 148 pixels3 | 148 pixels0
+    nop ; v8dot rf12, rf7, rf8 ; ldunifrf.rf9                       # 148 pixels1 | 148 pixels2 | uniform 0x01000000
+    nop ; v8dot rf17, rf7, rf9 ; thrsw ; ldtmu.rf20                 # 148 pixels2 | 134 table
+    nop ; smul24 rf11, rf11, rf20 ; ldtmu.rf22                      # 134 mul | 134 table
+    nop ; smul24 rf7, rf12, rf22 ; ldtmu.rf27                       # 134 mul | 134 table
+    sub tmuau, rf1, -16 ; smul24 rf1, rf12, rf20                    # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    add rf19, rf11, rf7 ; smul24 rf11, rf17, rf22 ; thrsw ; ldtmu.rf7 # 134 add | 134 mul | 134 table
+    add rf24, rf1, rf11 ; smul24 rf14, rf17, rf20 ; ldtmu.rf1       # 134 add | 134 mul | 148 pixels3
+    sub tmua, rf3, -8 ; v8dot rf11, rf1, rf5                        # 148 pixels7 | 148 pixels4
+    and rf26, rf1, rf6 ; v8dot rf16, rf1, rf8 ; thrsw ; ldtmu.rf12  # 148 pixels3 | 148 pixels5 | 134 table
+    nop ; smul24 rf15, rf26, rf22 ; ldtmu.rf13                      # 134 mul | 134 table
+    add rf25, rf14, rf15 ; smul24 rf18, rf26, rf20 ; ldtmu.rf14     # 134 add | 134 mul | 134 table
+    nop ; smul24 rf21, rf11, rf22 ; ldtmu.rf15                      # 134 mul | 134 table
+    add rf30, rf18, rf21 ; smul24 rf28, rf17, rf27 ; ldtmu.rf29     # 134 add | 134 mul | 148 pixels7
+    sub tmua, rf3, -12 ; v8dot rf21, rf29, rf5                      # 148 pixels7
+    and rf18, rf29, rf6 ; smul24 rf31, rf26, rf27 ; thrsw ; ldunifrf.rf3 # 148 pixels7 | 134 mul | uniform value:threads
+    shr rf17, rf1, -8 ; smul24 rf32, rf11, rf27                     # 148 pixels6 | 134 mul
+    shl rf1, rf3, 5 ; v8dot rf23, rf29, rf8                         # 148 pixels7
+    add rf3, rf2, rf1 ; smul24 rf33, rf16, rf27 ; ldunifrf.rf34     # the item's record | 134 mul | 94 store dst | uniform value:dst_stride
+    add rf37, rf19, rf28 ; smul24 rf38, rf11, rf20 ; ldunifrf.rf39  # 134 add | 134 mul | 94 store dst | uniform value:dst
+    add rf24, rf24, rf31 ; smul24 rf31, rf16, rf22 ; ldtmu.rf28     # 134 add | 134 mul | 148 pixels7
+    add rf32, rf25, rf32 ; smul24 rf25, rf16, rf20 ; ldunifrf.rf19  # 134 add | 134 mul | 134 rshr | uniform 0x00000040
+    add rf30, rf30, rf33 ; smul24 rf33, rf17, rf22                  # 134 add | 134 mul
+    add rf31, rf38, rf31 ; smul24 rf38, rf17, rf20                  # 134 add | 134 mul
+    add rf33, rf25, rf33 ; smul24 rf25, rf18, rf22                  # 134 add | 134 mul
+    add rf38, rf38, rf25 ; smul24 rf20, rf18, rf20                  # 134 add | 134 mul
+    shr rf25, rf29, -8 ; smul24 rf22, rf21, rf22                    # 148 pixels7 | 134 mul
+    add rf40, rf20, rf22 ; smul24 rf10, rf10, rf34                  # 134 add | 94 store dst
+    add rf34, rf39, rf10 ; smul24 rf10, rf26, rf7                   # 94 store dst | 134 mul
+    add rf10, rf37, rf10 ; smul24 rf37, rf11, rf7                   # 134 add | 134 mul
+    add rf20, rf24, rf37 ; smul24 rf24, rf16, rf7                   # 134 add | 134 mul
+    add rf22, rf32, rf24 ; smul24 rf24, rf17, rf7                   # 134 add | 134 mul
+    add rf24, rf30, rf24 ; smul24 rf30, rf17, rf27                  # 134 add | 134 mul
+    add rf26, rf31, rf30 ; smul24 rf30, rf18, rf27                  # 134 add | 134 mul
+    and rf29, rf28, rf6 ; smul24 rf31, rf21, rf27                   # 148 pixels7 | 134 mul
+    add rf30, rf33, rf30 ; smul24 rf33, rf23, rf27                  # 134 add | 134 mul
+    add rf31, rf38, rf31 ; smul24 rf27, rf18, rf7                   # 134 add | 134 mul
+    shr rf33, rf28, -8 ; add rf32, rf40, rf33                       # 148 pixels7 | 134 add
     nop ; mov rf2, rf3                                              # next trip
 loop:
-    umin tmuau, rf2, rf0 ; smul24 rf37, rf21, rf7 ; thrsw           # the item's record | 137 mul | uniform 0xfffffffb (vec3)
-    add rf26, rf26, rf27 ; smul24 rf27, rf23, rf7 ; ldunifrf.rf38   # 137 add | 137 mul | 137 table | uniform table:taps
-    add rf7, rf30, rf37 ; smul24 rf30, rf25, rf7                    # 137 add | 137 mul
-    add rf27, rf31, rf27 ; smul24 rf11, rf11, rf12 ; ldtmu.rf37     # 137 add | 137 mul | the item's record
-    add rf31, rf32, rf30 ; smul24 rf32, rf16, rf12 ; ldtmu.rf30     # 137 add | 137 mul | the item's record
-    add rf39, rf4, rf30 ; smul24 rf40, rf17, rf12 ; ldtmu.rf30      # 151 pixels0 | 137 mul | the item's record
-    and rf30, rf30, rf6 ; v8dot rf41, rf30, rf5                     # 121 filter | 123 mx
-    shl rf30, rf30, 4 ; smul24 rf42, rf18, rf12                     # 137 mul
-    mov tmua, rf39 ; smul24 rf43, rf21, rf12 ; thrsw                # 151 pixels0 | 137 mul
-    add rf30, rf30, rf41 ; smul24 rf41, rf23, rf12                  # 137 add | 137 mul
-    shl rf30, rf30, 5 ; v8dot rf44, rf28, rf5                       # 137 table | 151 pixels7
-    add rf38, rf38, rf30 ; smul24 rf45, rf25, rf12 ; ldtmu.rf30     # 137 table | 137 mul | 151 pixels0
-    mov tmuau, rf38 ; smul24 rf12, rf29, rf12 ; thrsw               # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    add rf10, rf10, rf11 ; smul24 rf11, rf16, rf13                  # 137 add | 137 mul
-    add rf20, rf20, rf32 ; smul24 rf32, rf17, rf13                  # 137 add | 137 mul
-    add rf40, rf22, rf40 ; smul24 rf16, rf18, rf13 ; ldtmu.rf22     # 137 add | 137 mul | 137 table
-    add rf42, rf24, rf42 ; smul24 rf46, rf21, rf13 ; ldtmu.rf24     # 137 add | 137 mul | 137 table
-    add rf43, rf26, rf43 ; smul24 rf47, rf23, rf13 ; ldtmu.rf26     # 137 add | 137 mul | 137 table
-    add rf41, rf7, rf41 ; smul24 rf48, rf25, rf13 ; ldtmu.rf7       # 137 add | 137 mul | 137 table
-    add rf27, rf27, rf45 ; smul24 rf45, rf29, rf13                  # 137 add | 137 mul
-    add rf28, rf31, rf12 ; v8dot rf12, rf28, rf8                    # 137 add | 151 pixels7
-    add rf10, rf10, rf11 ; smul24 rf11, rf44, rf13                  # 137 add | 137 mul
-    add rf20, rf20, rf32 ; smul24 rf17, rf17, rf14                  # 137 add | 137 mul
-    add rf40, rf40, rf16 ; smul24 rf16, rf18, rf14                  # 137 add | 137 mul
-    add rf46, rf42, rf46 ; smul24 rf42, rf21, rf14                  # 137 add | 137 mul
-    sub tmua, rf39, -4 ; smul24 rf32, rf23, rf14                    # 151 pixels3 | 137 mul
-    add rf43, rf43, rf47 ; smul24 rf47, rf25, rf14 ; thrsw          # 137 add | 137 mul
-    add rf41, rf41, rf48 ; smul24 rf48, rf29, rf14                  # 137 add | 137 mul
-    add rf27, rf27, rf45 ; smul24 rf45, rf44, rf14                  # 137 add | 137 mul
-    add rf11, rf28, rf11 ; smul24 rf14, rf12, rf14 ; ldtmu.rf28     # 137 add | 137 mul | 151 pixels3
-    add rf10, rf10, rf17 ; smul24 rf17, rf18, rf15                  # 137 add | 137 mul
-    add rf16, rf20, rf16 ; smul24 rf20, rf21, rf15                  # 137 add | 137 mul
-    add rf23, rf40, rf42 ; smul24 rf40, rf23, rf15                  # 137 add | 137 mul
-    add rf25, rf46, rf32 ; smul24 rf32, rf25, rf15                  # 137 add | 137 mul
-    add rf29, rf43, rf47 ; smul24 rf43, rf29, rf15                  # 137 add | 137 mul
-    add rf41, rf41, rf48 ; smul24 rf44, rf44, rf15                  # 137 add | 137 mul
-    add rf27, rf27, rf45 ; smul24 rf45, rf12, rf15                  # 137 add | 137 mul
-    add rf33, rf11, rf14 ; smul24 rf48, rf33, rf15                  # 137 add | 137 mul
-    sub tmuau, rf38, -16 ; v8dot rf38, rf30, rf5                    # 137 table | 151 pixels0 | uniform 0xfffffffc (vec4)
-    add rf17, rf10, rf17 ; v8dot rf10, rf30, rf8 ; thrsw            # 137 add | 151 pixels1
-    add rf20, rf16, rf20 ; v8dot rf11, rf28, rf5                    # 137 add | 151 pixels4
-    add rf38, rf23, rf40 ; smul24 rf23, rf38, rf22                  # 137 add | 137 mul
-    add rf32, rf25, rf32 ; smul24 rf25, rf10, rf24 ; ldtmu.rf12     # 137 add | 137 mul | 137 table
-    add rf29, rf29, rf43 ; smul24 rf10, rf10, rf22 ; ldtmu.rf13     # 137 add | 137 mul | 137 table
-    add rf41, rf41, rf44 ; v8dot rf16, rf28, rf8 ; ldtmu.rf14       # 137 add | 151 pixels5 | 137 table
-    add rf27, rf27, rf45 ; smul24 rf45, rf11, rf24 ; ldtmu.rf15     # 137 add | 137 mul | 137 table
-    add rf48, rf33, rf48 ; smul24 rf33, rf11, rf26                  # 137 add | 137 mul
-    add rf17, rf17, rf19 ; smul24 rf44, rf16, rf26                  # 137 rshr | 137 mul
-    add rf20, rf20, rf19 ; smul24 rf43, rf11, rf22                  # 137 rshr | 137 mul
-    add rf38, rf38, rf19 ; smul24 rf40, rf16, rf24                  # 137 rshr | 137 mul
-    add rf32, rf32, rf19 ; smul24 rf47, rf16, rf22                  # 137 rshr | 137 mul
-    sub tmua, rf39, -8 ; smul24 rf46, rf11, rf7                     # 151 pixels7 | 137 mul
-    add rf42, rf29, rf19 ; smul24 rf29, rf16, rf7 ; thrsw           # 137 rshr | 137 mul
-    add rf27, rf41, rf19 ; add rf41, rf27, rf19                     # 137 rshr
-    asr rf48, rf17, 7 ; add rf21, rf48, rf19                        # 137 rshr
-    asr rf30, rf20, 7 ; v8dot rf20, rf30, rf9                       # 137 rshr | 151 pixels2
-    asr rf18, rf38, 7 ; smul24 rf38, rf20, rf24                     # 137 rshr | 137 mul
-    asr rf31, rf32, 7 ; smul24 rf32, rf20, rf22                     # 137 rshr | 137 mul
-    asr rf42, rf42, 7 ; smul24 rf20, rf20, rf26                     # 137 rshr | 137 mul
-    asr rf27, rf27, 7 ; v8dot rf17, rf28, rf9                       # 137 rshr | 151 pixels6
-    asr rf49, rf41, 7 ; smul24 rf41, rf17, rf24                     # 137 rshr | 137 mul
-    asr rf51, rf21, 7 ; smul24 rf50, rf17, rf22                     # 137 rshr | 137 mul
-    max rf48, rf48, 0 ; smul24 rf52, rf17, rf7                      # 137 out | 137 mul
-    max rf30, rf30, 0 ; smul24 rf53, rf17, rf26                     # 137 out | 137 mul
-    max rf18, rf18, 0 ; add rf25, rf23, rf25                        # 137 out | 137 add
-    max rf31, rf31, 0 ; add rf10, rf10, rf38                        # 137 out | 137 add
-    and rf39, rf28, rf6 ; sub tmua, rf39, -12                       # 151 pixels3 | 151 pixels7
-    min rf38, rf48, rf6 ; smul24 rf54, rf39, rf24 ; thrsw ; ldtmu.rf48 # 137 out | 137 mul | 151 pixels7
-    max rf55, rf42, 0 ; smul24 rf42, rf39, rf22                     # 137 out | 137 mul
-    max rf27, rf27, 0 ; v8dot rf21, rf48, rf5                       # 137 out | 151 pixels7
-    max rf56, rf49, 0 ; smul24 rf49, rf39, rf26                     # 137 out | 137 mul
-    max rf51, rf51, 0 ; v8dot rf23, rf48, rf8                       # 137 out | 151 pixels7
-    min rf30, rf30, rf6 ; smul24 rf57, rf21, rf24 ; ldtmu.rf28      # 137 out | 137 mul | 151 pixels7
-    min rf58, rf18, rf6 ; smul24 rf39, rf39, rf7                    # 137 out | 137 mul
-    min rf31, rf31, rf6 ; smul24 rf59, rf21, rf26                   # 137 out | 137 mul
-    and rf18, rf48, rf6 ; smul24 rf60, rf23, rf26                   # 151 pixels7 | 137 mul
-    min rf24, rf55, rf6 ; smul24 rf55, rf18, rf24                   # 137 out | 137 mul
-    min rf22, rf27, rf6 ; smul24 rf61, rf18, rf22                   # 137 out | 137 mul
-    min rf62, rf56, rf6 ; smul24 rf56, rf18, rf26                   # 137 out | 137 mul
-    add rf32, rf32, rf54 ; smul24 rf27, rf18, rf7                   # 137 add | 137 mul
-    min rf45, rf51, rf6 ; add rf42, rf42, rf45                      # 137 out | 137 add
-    vpack rf38, rf38, rf30 ; add rf20, rf25, rf20                   # 98 store dst | 137 add
-    vpack rf49, rf58, rf31 ; add rf31, rf10, rf49                   # 98 store dst | 137 add
-    add rf32, rf32, rf33 ; add rf33, rf42, rf44                     # 137 add
-    add rf40, rf43, rf40 ; add rf41, rf47, rf41                     # 137 add
-    add rf50, rf50, rf55 ; add rf55, rf61, rf57                     # 137 add
-    vpack rf39, rf24, rf22 ; add rf10, rf20, rf39                   # 98 store dst | 137 add
-    add rf20, rf31, rf46 ; add rf22, rf32, rf29                     # 137 add
-    add rf24, rf33, rf52 ; add rf26, rf40, rf53                     # 137 add
-    shr rf25, rf48, -8 ; add rf30, rf41, rf56                       # 151 pixels7 | 137 add
-    and rf29, rf28, rf6 ; add rf31, rf50, rf59                      # 151 pixels7 | 137 add
-    shr rf33, rf28, -8 ; add rf32, rf55, rf60                       # 151 pixels7 | 137 add
-    vpack rf45, rf62, rf45 ; sub.pushc -, rf0, rf35                 # 98 store dst
+    umin tmuau, rf2, rf0 ; smul24 rf37, rf21, rf7 ; thrsw           # the item's record | 134 mul | uniform 0xfffffffb (vec3)
+    add rf26, rf26, rf27 ; smul24 rf27, rf23, rf7 ; ldunifrf.rf38   # 134 add | 134 mul | 134 table | uniform table:taps
+    add rf7, rf30, rf37 ; smul24 rf30, rf25, rf7                    # 134 add | 134 mul
+    add rf27, rf31, rf27 ; smul24 rf11, rf11, rf12 ; ldtmu.rf37     # 134 add | 134 mul | the item's record
+    add rf31, rf32, rf30 ; smul24 rf32, rf16, rf12 ; ldtmu.rf30     # 134 add | 134 mul | the item's record
+    add rf39, rf4, rf30 ; smul24 rf40, rf17, rf12 ; ldtmu.rf30      # 148 pixels0 | 134 mul | the item's record
+    and rf30, rf30, rf6 ; v8dot rf41, rf30, rf5                     # 116 filter | 118 mx
+    shl rf30, rf30, 4 ; smul24 rf42, rf18, rf12                     # 134 mul
+    mov tmua, rf39 ; smul24 rf43, rf21, rf12 ; thrsw                # 148 pixels0 | 134 mul
+    add rf30, rf30, rf41 ; smul24 rf41, rf23, rf12                  # 134 add | 134 mul
+    shl rf30, rf30, 5 ; v8dot rf44, rf28, rf5                       # 134 table | 148 pixels7
+    add rf38, rf38, rf30 ; smul24 rf45, rf25, rf12 ; ldtmu.rf30     # 134 table | 134 mul | 148 pixels0
+    mov tmuau, rf38 ; smul24 rf12, rf29, rf12 ; thrsw               # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    add rf10, rf10, rf11 ; smul24 rf11, rf16, rf13                  # 134 add | 134 mul
+    add rf20, rf20, rf32 ; smul24 rf32, rf17, rf13                  # 134 add | 134 mul
+    add rf40, rf22, rf40 ; smul24 rf16, rf18, rf13 ; ldtmu.rf22     # 134 add | 134 mul | 134 table
+    add rf42, rf24, rf42 ; smul24 rf46, rf21, rf13 ; ldtmu.rf24     # 134 add | 134 mul | 134 table
+    add rf43, rf26, rf43 ; smul24 rf47, rf23, rf13 ; ldtmu.rf26     # 134 add | 134 mul | 134 table
+    add rf41, rf7, rf41 ; smul24 rf48, rf25, rf13 ; ldtmu.rf7       # 134 add | 134 mul | 134 table
+    add rf27, rf27, rf45 ; smul24 rf45, rf29, rf13                  # 134 add | 134 mul
+    add rf28, rf31, rf12 ; v8dot rf12, rf28, rf8                    # 134 add | 148 pixels7
+    add rf10, rf10, rf11 ; smul24 rf11, rf44, rf13                  # 134 add | 134 mul
+    add rf20, rf20, rf32 ; smul24 rf17, rf17, rf14                  # 134 add | 134 mul
+    add rf40, rf40, rf16 ; smul24 rf16, rf18, rf14                  # 134 add | 134 mul
+    add rf46, rf42, rf46 ; smul24 rf42, rf21, rf14                  # 134 add | 134 mul
+    sub tmua, rf39, -4 ; smul24 rf32, rf23, rf14                    # 148 pixels3 | 134 mul
+    add rf43, rf43, rf47 ; smul24 rf47, rf25, rf14 ; thrsw          # 134 add | 134 mul
+    add rf41, rf41, rf48 ; smul24 rf48, rf29, rf14                  # 134 add | 134 mul
+    add rf27, rf27, rf45 ; smul24 rf45, rf44, rf14                  # 134 add | 134 mul
+    add rf11, rf28, rf11 ; smul24 rf14, rf12, rf14 ; ldtmu.rf28     # 134 add | 134 mul | 148 pixels3
+    add rf10, rf10, rf17 ; smul24 rf17, rf18, rf15                  # 134 add | 134 mul
+    add rf16, rf20, rf16 ; smul24 rf20, rf21, rf15                  # 134 add | 134 mul
+    add rf23, rf40, rf42 ; smul24 rf40, rf23, rf15                  # 134 add | 134 mul
+    add rf25, rf46, rf32 ; smul24 rf32, rf25, rf15                  # 134 add | 134 mul
+    add rf29, rf43, rf47 ; smul24 rf43, rf29, rf15                  # 134 add | 134 mul
+    add rf41, rf41, rf48 ; smul24 rf44, rf44, rf15                  # 134 add | 134 mul
+    add rf27, rf27, rf45 ; smul24 rf45, rf12, rf15                  # 134 add | 134 mul
+    add rf33, rf11, rf14 ; smul24 rf48, rf33, rf15                  # 134 add | 134 mul
+    sub tmuau, rf38, -16 ; v8dot rf38, rf30, rf5                    # 134 table | 148 pixels0 | uniform 0xfffffffc (vec4)
+    add rf17, rf10, rf17 ; v8dot rf10, rf30, rf8 ; thrsw            # 134 add | 148 pixels1
+    add rf20, rf16, rf20 ; v8dot rf11, rf28, rf5                    # 134 add | 148 pixels4
+    add rf38, rf23, rf40 ; smul24 rf23, rf38, rf22                  # 134 add | 134 mul
+    add rf32, rf25, rf32 ; smul24 rf25, rf10, rf24 ; ldtmu.rf12     # 134 add | 134 mul | 134 table
+    add rf29, rf29, rf43 ; smul24 rf10, rf10, rf22 ; ldtmu.rf13     # 134 add | 134 mul | 134 table
+    add rf41, rf41, rf44 ; v8dot rf16, rf28, rf8 ; ldtmu.rf14       # 134 add | 148 pixels5 | 134 table
+    add rf27, rf27, rf45 ; smul24 rf45, rf11, rf24 ; ldtmu.rf15     # 134 add | 134 mul | 134 table
+    add rf48, rf33, rf48 ; smul24 rf33, rf11, rf26                  # 134 add | 134 mul
+    add rf17, rf17, rf19 ; smul24 rf44, rf16, rf26                  # 134 rshr | 134 mul
+    add rf20, rf20, rf19 ; smul24 rf43, rf11, rf22                  # 134 rshr | 134 mul
+    add rf38, rf38, rf19 ; smul24 rf40, rf16, rf24                  # 134 rshr | 134 mul
+    add rf32, rf32, rf19 ; smul24 rf47, rf16, rf22                  # 134 rshr | 134 mul
+    sub tmua, rf39, -8 ; smul24 rf46, rf11, rf7                     # 148 pixels7 | 134 mul
+    add rf42, rf29, rf19 ; smul24 rf29, rf16, rf7 ; thrsw           # 134 rshr | 134 mul
+    add rf27, rf41, rf19 ; add rf41, rf27, rf19                     # 134 rshr
+    asr rf48, rf17, 7 ; add rf21, rf48, rf19                        # 134 rshr
+    asr rf30, rf20, 7 ; v8dot rf20, rf30, rf9                       # 134 rshr | 148 pixels2
+    asr rf18, rf38, 7 ; smul24 rf38, rf20, rf24                     # 134 rshr | 134 mul
+    asr rf31, rf32, 7 ; smul24 rf32, rf20, rf22                     # 134 rshr | 134 mul
+    asr rf42, rf42, 7 ; smul24 rf20, rf20, rf26                     # 134 rshr | 134 mul
+    asr rf27, rf27, 7 ; v8dot rf17, rf28, rf9                       # 134 rshr | 148 pixels6
+    asr rf49, rf41, 7 ; smul24 rf41, rf17, rf24                     # 134 rshr | 134 mul
+    asr rf51, rf21, 7 ; smul24 rf50, rf17, rf22                     # 134 rshr | 134 mul
+    max rf48, rf48, 0 ; smul24 rf52, rf17, rf7                      # 134 out | 134 mul
+    max rf30, rf30, 0 ; smul24 rf53, rf17, rf26                     # 134 out | 134 mul
+    max rf18, rf18, 0 ; add rf25, rf23, rf25                        # 134 out | 134 add
+    max rf31, rf31, 0 ; add rf10, rf10, rf38                        # 134 out | 134 add
+    and rf39, rf28, rf6 ; sub tmua, rf39, -12                       # 148 pixels3 | 148 pixels7
+    min rf38, rf48, rf6 ; smul24 rf54, rf39, rf24 ; thrsw ; ldtmu.rf48 # 134 out | 134 mul | 148 pixels7
+    max rf55, rf42, 0 ; smul24 rf42, rf39, rf22                     # 134 out | 134 mul
+    max rf27, rf27, 0 ; v8dot rf21, rf48, rf5                       # 134 out | 148 pixels7
+    max rf56, rf49, 0 ; smul24 rf49, rf39, rf26                     # 134 out | 134 mul
+    max rf51, rf51, 0 ; v8dot rf23, rf48, rf8                       # 134 out | 148 pixels7
+    min rf30, rf30, rf6 ; smul24 rf57, rf21, rf24 ; ldtmu.rf28      # 134 out | 134 mul | 148 pixels7
+    min rf58, rf18, rf6 ; smul24 rf39, rf39, rf7                    # 134 out | 134 mul
+    min rf31, rf31, rf6 ; smul24 rf59, rf21, rf26                   # 134 out | 134 mul
+    and rf18, rf48, rf6 ; smul24 rf60, rf23, rf26                   # 148 pixels7 | 134 mul
+    min rf24, rf55, rf6 ; smul24 rf55, rf18, rf24                   # 134 out | 134 mul
+    min rf22, rf27, rf6 ; smul24 rf61, rf18, rf22                   # 134 out | 134 mul
+    min rf62, rf56, rf6 ; smul24 rf56, rf18, rf26                   # 134 out | 134 mul
+    add rf32, rf32, rf54 ; smul24 rf27, rf18, rf7                   # 134 add | 134 mul
+    min rf45, rf51, rf6 ; add rf42, rf42, rf45                      # 134 out | 134 add
+    vpack rf38, rf38, rf30 ; add rf20, rf25, rf20                   # 94 store dst | 134 add
+    vpack rf49, rf58, rf31 ; add rf31, rf10, rf49                   # 94 store dst | 134 add
+    add rf32, rf32, rf33 ; add rf33, rf42, rf44                     # 134 add
+    add rf40, rf43, rf40 ; add rf41, rf47, rf41                     # 134 add
+    add rf50, rf50, rf55 ; add rf55, rf61, rf57                     # 134 add
+    vpack rf39, rf24, rf22 ; add rf10, rf20, rf39                   # 94 store dst | 134 add
+    add rf20, rf31, rf46 ; add rf22, rf32, rf29                     # 134 add
+    add rf24, rf33, rf52 ; add rf26, rf40, rf53                     # 134 add
+    shr rf25, rf48, -8 ; add rf30, rf41, rf56                       # 148 pixels7 | 134 add
+    and rf29, rf28, rf6 ; add rf31, rf50, rf59                      # 148 pixels7 | 134 add
+    shr rf33, rf28, -8 ; add rf32, rf55, rf60                       # 148 pixels7 | 134 add
+    vpack rf45, rf62, rf45 ; sub.pushc -, rf0, rf35                 # 94 store dst
     tmuwt - ; mov rf35, rf2                                         # the last trip's stores | for later in the trip
-    v8pack tmud, rf38, rf49 ; sub.pushc -, rf0, rf3                 # 98 store dst | whether there is a trip more
-    v8pack tmud, rf39, rf45 ; add rf3, rf2, rf1                     # 98 store dst | the item's record
-    mov rf2, rf3 ; add.ifnb tmuau, rf34, rf36                       # next trip | 98 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf38, rf49 ; sub.pushc -, rf0, rf3                 # 94 store dst | whether there is a trip more
+    v8pack tmud, rf39, rf45 ; add rf3, rf2, rf1                     # 94 store dst | the item's record
+    mov rf2, rf3 ; add.ifnb tmuau, rf34, rf36                       # next trip | 94 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf36, rf37                                            # for later in the trip
     nop

@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
-# input hash 425fc4ea5027bad7
+# input hash 0aad548c63d7666c
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -49,104 +49,104 @@
     setnnmode_ss ; sub rf1, rf1, 1
     shl rf1, rf1, 4
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 137 rshr | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf8, rf1 ; thrsw             # the item's record | 137 rshr | uniform 0xfffffffb (vec3)
-    nop ; mov rf19, rf2 ; ldunifrf.rf3                              # for later in the trip | 137 rshr | uniform value:src
-    nop ; add rf1, rf3, rf1 ; ldunifrf.rf13                         # 137 rshr | 121 filter | uniform 0x000000ff
+    add rf2, rf2, rf0 ; add rf0, rf2, rf1 ; ldunifrf.rf1            # 134 rshr | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf8, rf1 ; thrsw             # the item's record | 134 rshr | uniform 0xfffffffb (vec3)
+    nop ; mov rf19, rf2 ; ldunifrf.rf3                              # for later in the trip | 134 rshr | uniform value:src
+    nop ; add rf1, rf3, rf1 ; ldunifrf.rf13                         # 134 rshr | 116 filter | uniform 0x000000ff
     nop ; ldtmu.rf3                                                 # the item's record
     nop ; mov rf20, rf3 ; ldtmu.rf3                                 # for later in the trip | the item's record
-    nop ; add rf4, rf1, -3                                          # 137 rshr
-    nop ; add rf1, rf4, rf3 ; ldtmu.rf3                             # 137 rshr | the item's record
-    and tmuau, rf1, -4 ; mov rf5, rf1                               # 137 rshr | for later in the trip | uniform 0xfffffffc (vec4)
-    shl rf6, rf5, 3                                                 # 137 rshr
-    and rf5, rf3, rf13 ; sub rf1, rf1, -14                          # 121 filter | 137 rshr
-    and tmua, rf1, -4                                               # 137 rshr
-    shl rf5, rf5, 4                                                 # 137 mul
-    not rf7, rf6 ; thrsw ; ldunifrf.rf1                             # 137 rshr | 123 mx | uniform 0x00000100
-    nop ; v8dot rf1, rf3, rf1 ; ldunifrf.rf3                        # 123 mx | 137 rshr | uniform table:taps_bytes
-    nop ; add rf5, rf5, rf1 ; ldunifrf.rf1                          # 137 add | uniform value:threads
-    shl rf5, rf5, 3                                                 # 137 rshr
-    shl rf1, rf1, 5 ; add tmuau, rf3, rf5                           # 137 rshr | uniform 0xfffffffa (vec2)
-    nop ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf5                     # the item's record | 137 rshr
-    shr rf9, rf5, rf6 ; mov rf2, rf3 ; ldtmu.rf5                    # 137 rshr | next trip
-    shr rf12, rf5, rf6 ; add rf5, rf5, rf5 ; ldtmu.rf10             # 137 rshr
-    shl rf11, rf5, rf7 ; add rf14, rf10, rf10 ; ldtmu.rf5           # 137 rshr
-    shl rf14, rf14, rf7 ; add rf15, rf5, rf5 ; ldunifrf.rf16        # 137 rshr | 98 store dst | uniform value:dst_stride
-    shr rf17, rf10, rf6 ; add rf9, rf9, rf11 ; ldtmu.rf10           # 137 rshr
-    shl rf15, rf15, rf7 ; smul24 rf16, rf8, rf16 ; ldunifrf.rf11    # 137 rshr | 98 store dst | uniform 0x80808080
-    xor rf12, rf9, rf11 ; add rf8, rf12, rf14 ; ldunifrf.rf9        # 137 rshr | 98 store dst | uniform value:dst
-    add rf18, rf9, rf16 ; add rf9, rf17, rf15 ; ldtmu.rf14          # 98 store dst | 137 rshr
-    shl rf17, rf14, 8 ; add rf10, rf10, rf10                        # 137 rshr
-    nop ; ldunifrf.rf16                                             # 137 rshr | uniform 0x00004040
-    nop ; ldtmu.rf15                                                # 137 rshr
+    nop ; add rf4, rf1, -3                                          # 134 rshr
+    nop ; add rf1, rf4, rf3 ; ldtmu.rf3                             # 134 rshr | the item's record
+    and tmuau, rf1, -4 ; mov rf5, rf1                               # 134 rshr | for later in the trip | uniform 0xfffffffc (vec4)
+    shl rf6, rf5, 3                                                 # 134 rshr
+    and rf5, rf3, rf13 ; sub rf1, rf1, -14                          # 116 filter | 134 rshr
+    and tmua, rf1, -4                                               # 134 rshr
+    shl rf5, rf5, 4                                                 # 134 mul
+    not rf7, rf6 ; thrsw ; ldunifrf.rf1                             # 134 rshr | 118 mx | uniform 0x00000100
+    nop ; v8dot rf1, rf3, rf1 ; ldunifrf.rf3                        # 118 mx | 134 rshr | uniform table:taps_bytes
+    nop ; add rf5, rf5, rf1 ; ldunifrf.rf1                          # 134 add | uniform value:threads
+    shl rf5, rf5, 3                                                 # 134 rshr
+    shl rf1, rf1, 5 ; add tmuau, rf3, rf5                           # 134 rshr | uniform 0xfffffffa (vec2)
+    nop ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf5                     # the item's record | 134 rshr
+    shr rf9, rf5, rf6 ; mov rf2, rf3 ; ldtmu.rf5                    # 134 rshr | next trip
+    shr rf12, rf5, rf6 ; add rf5, rf5, rf5 ; ldtmu.rf10             # 134 rshr
+    shl rf11, rf5, rf7 ; add rf14, rf10, rf10 ; ldtmu.rf5           # 134 rshr
+    shl rf14, rf14, rf7 ; add rf15, rf5, rf5 ; ldunifrf.rf16        # 134 rshr | 94 store dst | uniform value:dst_stride
+    shr rf17, rf10, rf6 ; add rf9, rf9, rf11 ; ldtmu.rf10           # 134 rshr
+    shl rf15, rf15, rf7 ; smul24 rf16, rf8, rf16 ; ldunifrf.rf11    # 134 rshr | 94 store dst | uniform 0x80808080
+    xor rf12, rf9, rf11 ; add rf8, rf12, rf14 ; ldunifrf.rf9        # 134 rshr | 94 store dst | uniform value:dst
+    add rf18, rf9, rf16 ; add rf9, rf17, rf15 ; ldtmu.rf14          # 94 store dst | 134 rshr
+    shl rf17, rf14, 8 ; add rf10, rf10, rf10                        # 134 rshr
+    nop ; ldunifrf.rf16                                             # 134 rshr | uniform 0x00004040
+    nop ; ldtmu.rf15                                                # 134 rshr
 loop:
-    umin tmuau, rf2, rf0 ; v8dot rf21, rf12, rf14 ; thrsw           # the item's record | 137 rshr | uniform 0xfffffffb (vec3)
-    shr rf5, rf5, rf6 ; add rf6, rf21, rf16 ; ldunifrf.rf21         # 137 rshr | 123 mx | uniform 0x00000100
-    shl rf7, rf10, rf7 ; v8dot rf10, rf12, rf17 ; ldunifrf.rf22     # 137 rshr | uniform table:taps_bytes
-    xor rf24, rf8, rf11 ; add rf5, rf5, rf7 ; ldtmu.rf23            # 137 rshr | the item's record
-    xor rf25, rf9, rf11 ; v8dot rf7, rf24, rf15 ; ldtmu.rf9         # 137 rshr | the item's record
-    add rf7, rf4, rf9 ; add rf9, rf7, rf6 ; ldtmu.rf6               # 137 rshr | the item's record
-    and tmuau, rf7, -4 ; mov rf8, rf7                               # 137 rshr | for later in the trip | uniform 0xfffffffc (vec4)
-    and rf26, rf6, rf13 ; sub rf7, rf7, -14                         # 121 filter | 137 rshr
-    and tmua, rf7, -4 ; v8dot rf21, rf6, rf21                       # 137 rshr | 123 mx
-    shl rf6, rf8, 3 ; add rf27, rf10, rf16                          # 137 rshr
-    not rf7, rf6 ; v8dot rf8, rf24, rf14 ; thrsw                    # 137 rshr
-    shl rf8, rf26, 4 ; add rf26, rf8, rf16                          # 137 mul | 137 rshr
-    asr rf9, rf9, 7 ; add rf8, rf8, rf21                            # 137 rshr | 137 add
-    xor rf28, rf5, rf11 ; v8dot rf21, rf25, rf15 ; ldtmu.rf5        # 137 rshr
-    shr rf21, rf5, rf6 ; add rf26, rf21, rf26 ; ldtmu.rf5           # 137 rshr
-    shr rf29, rf5, rf6 ; add rf10, rf5, rf5 ; ldtmu.rf5             # 137 rshr
-    shr rf31, rf5, rf6 ; add rf30, rf5, rf5 ; ldtmu.rf5             # 137 rshr
-    shl rf32, rf10, rf7 ; add rf33, rf5, rf5 ; ldtmu.rf10           # 137 rshr
-    shl rf30, rf30, rf7 ; add rf21, rf21, rf32                      # 137 rshr
-    shl rf33, rf33, rf7 ; add rf10, rf10, rf10                      # 137 rshr
-    shl rf29, rf8, 3 ; add rf8, rf29, rf30                          # 137 rshr
-    max rf9, rf9, 0 ; add tmuau, rf22, rf29                         # 137 out | 137 rshr | uniform 0xfffffffa (vec2)
-    min rf31, rf9, rf13 ; add rf9, rf31, rf33 ; thrsw               # 137 out | 137 rshr
-    shr rf17, rf14, -8 ; v8dot rf33, rf24, rf17                     # 137 rshr
-    shl rf33, rf15, 8 ; add rf22, rf33, rf16                        # 137 rshr
-    shr rf33, rf15, -8 ; add rf17, rf17, rf33                       # 137 rshr
-    shl rf30, rf14, -16 ; v8dot rf29, rf24, rf17                    # 137 rshr
-    shr rf29, rf14, -16 ; add rf27, rf29, rf27                      # 137 rshr
-    shl rf34, rf15, -16 ; v8dot rf32, rf25, rf33                    # 137 rshr
-    shr rf32, rf15, -16 ; add rf27, rf32, rf27                      # 137 rshr
-    asr rf27, rf27, 7 ; add rf29, rf29, rf34                        # 137 rshr
-    max rf27, rf27, 0 ; v8dot rf34, rf12, rf30                      # 137 out | 137 rshr
-    min rf27, rf27, rf13 ; add rf34, rf34, rf16                     # 137 out | 137 rshr
-    vpack rf27, rf31, rf27 ; v8dot rf31, rf24, rf29                 # 98 store dst | 137 rshr
-    shl rf34, rf14, -8 ; add rf31, rf31, rf34                       # 137 rshr
-    shr rf35, rf14, 8 ; v8dot rf14, rf25, rf32                      # 137 rshr
-    shl rf31, rf15, -8 ; add rf14, rf14, rf31                       # 137 rshr
-    asr rf14, rf14, 7 ; add rf31, rf35, rf31                        # 137 rshr
-    max rf12, rf14, 0 ; v8dot rf14, rf12, rf34                      # 137 out | 137 rshr
-    min rf35, rf12, rf13 ; add rf12, rf14, rf16 ; ldtmu.rf14        # 137 out | 137 rshr
-    shr rf36, rf15, 8 ; v8dot rf15, rf24, rf31                      # 137 rshr
-    xor rf12, rf21, rf11 ; add rf21, rf15, rf12 ; ldtmu.rf15        # 137 rshr
-    asr rf37, rf26, 7 ; v8dot rf26, rf25, rf36                      # 137 rshr
-    max rf26, rf37, 0 ; add rf21, rf26, rf21                        # 137 out | 137 rshr
-    asr rf17, rf21, 7 ; v8dot rf21, rf25, rf17                      # 137 rshr
-    max rf17, rf17, 0 ; add rf21, rf21, rf22                        # 137 out | 137 rshr
-    min rf17, rf17, rf13 ; v8dot rf33, rf28, rf33                   # 137 out | 137 rshr
-    vpack rf21, rf35, rf17 ; add rf33, rf33, rf21                   # 98 store dst | 137 rshr
-    min rf26, rf26, rf13 ; v8dot rf30, rf24, rf30                   # 137 out | 137 rshr
-    shl rf17, rf14, 8 ; add rf30, rf30, rf16                        # 137 rshr
-    asr rf29, rf33, 7 ; v8dot rf33, rf25, rf29                      # 137 rshr
-    max rf29, rf29, 0 ; add rf30, rf33, rf30                        # 137 out | 137 rshr
-    min rf29, rf29, rf13 ; v8dot rf32, rf28, rf32                   # 137 out | 137 rshr
-    vpack rf26, rf26, rf29 ; add rf29, rf32, rf30                   # 98 store dst | 137 rshr
-    asr rf24, rf29, 7 ; v8dot rf29, rf24, rf34                      # 137 rshr
-    max rf24, rf24, 0 ; add rf29, rf29, rf16                        # 137 out | 137 rshr
-    min rf24, rf24, rf13 ; v8dot rf25, rf25, rf31                   # 137 out | 137 rshr
-    add rf25, rf25, rf29 ; v8dot rf28, rf28, rf36                   # 137 rshr
-    add rf19, rf28, rf25 ; sub.pushc -, rf0, rf19                   # 137 rshr | 98 store dst
-    asr rf25, rf19, 7 ; mov rf19, rf2                               # 137 rshr | for later in the trip
-    max rf3, rf25, 0 ; sub.pushc -, rf0, rf3                        # 137 out | whether there is a trip more
-    min rf2, rf3, rf13 ; add rf3, rf2, rf1                          # 137 out | the item's record
-    vpack rf24, rf24, rf2 ; mov rf2, rf3                            # 98 store dst | next trip
+    umin tmuau, rf2, rf0 ; v8dot rf21, rf12, rf14 ; thrsw           # the item's record | 134 rshr | uniform 0xfffffffb (vec3)
+    shr rf5, rf5, rf6 ; add rf6, rf21, rf16 ; ldunifrf.rf21         # 134 rshr | 118 mx | uniform 0x00000100
+    shl rf7, rf10, rf7 ; v8dot rf10, rf12, rf17 ; ldunifrf.rf22     # 134 rshr | uniform table:taps_bytes
+    xor rf24, rf8, rf11 ; add rf5, rf5, rf7 ; ldtmu.rf23            # 134 rshr | the item's record
+    xor rf25, rf9, rf11 ; v8dot rf7, rf24, rf15 ; ldtmu.rf9         # 134 rshr | the item's record
+    add rf7, rf4, rf9 ; add rf9, rf7, rf6 ; ldtmu.rf6               # 134 rshr | the item's record
+    and tmuau, rf7, -4 ; mov rf8, rf7                               # 134 rshr | for later in the trip | uniform 0xfffffffc (vec4)
+    and rf26, rf6, rf13 ; sub rf7, rf7, -14                         # 116 filter | 134 rshr
+    and tmua, rf7, -4 ; v8dot rf21, rf6, rf21                       # 134 rshr | 118 mx
+    shl rf6, rf8, 3 ; add rf27, rf10, rf16                          # 134 rshr
+    not rf7, rf6 ; v8dot rf8, rf24, rf14 ; thrsw                    # 134 rshr
+    shl rf8, rf26, 4 ; add rf26, rf8, rf16                          # 134 mul | 134 rshr
+    asr rf9, rf9, 7 ; add rf8, rf8, rf21                            # 134 rshr | 134 add
+    xor rf28, rf5, rf11 ; v8dot rf21, rf25, rf15 ; ldtmu.rf5        # 134 rshr
+    shr rf21, rf5, rf6 ; add rf26, rf21, rf26 ; ldtmu.rf5           # 134 rshr
+    shr rf29, rf5, rf6 ; add rf10, rf5, rf5 ; ldtmu.rf5             # 134 rshr
+    shr rf31, rf5, rf6 ; add rf30, rf5, rf5 ; ldtmu.rf5             # 134 rshr
+    shl rf32, rf10, rf7 ; add rf33, rf5, rf5 ; ldtmu.rf10           # 134 rshr
+    shl rf30, rf30, rf7 ; add rf21, rf21, rf32                      # 134 rshr
+    shl rf33, rf33, rf7 ; add rf10, rf10, rf10                      # 134 rshr
+    shl rf29, rf8, 3 ; add rf8, rf29, rf30                          # 134 rshr
+    max rf9, rf9, 0 ; add tmuau, rf22, rf29                         # 134 out | 134 rshr | uniform 0xfffffffa (vec2)
+    min rf31, rf9, rf13 ; add rf9, rf31, rf33 ; thrsw               # 134 out | 134 rshr
+    shr rf17, rf14, -8 ; v8dot rf33, rf24, rf17                     # 134 rshr
+    shl rf33, rf15, 8 ; add rf22, rf33, rf16                        # 134 rshr
+    shr rf33, rf15, -8 ; add rf17, rf17, rf33                       # 134 rshr
+    shl rf30, rf14, -16 ; v8dot rf29, rf24, rf17                    # 134 rshr
+    shr rf29, rf14, -16 ; add rf27, rf29, rf27                      # 134 rshr
+    shl rf34, rf15, -16 ; v8dot rf32, rf25, rf33                    # 134 rshr
+    shr rf32, rf15, -16 ; add rf27, rf32, rf27                      # 134 rshr
+    asr rf27, rf27, 7 ; add rf29, rf29, rf34                        # 134 rshr
+    max rf27, rf27, 0 ; v8dot rf34, rf12, rf30                      # 134 out | 134 rshr
+    min rf27, rf27, rf13 ; add rf34, rf34, rf16                     # 134 out | 134 rshr
+    vpack rf27, rf31, rf27 ; v8dot rf31, rf24, rf29                 # 94 store dst | 134 rshr
+    shl rf34, rf14, -8 ; add rf31, rf31, rf34                       # 134 rshr
+    shr rf35, rf14, 8 ; v8dot rf14, rf25, rf32                      # 134 rshr
+    shl rf31, rf15, -8 ; add rf14, rf14, rf31                       # 134 rshr
+    asr rf14, rf14, 7 ; add rf31, rf35, rf31                        # 134 rshr
+    max rf12, rf14, 0 ; v8dot rf14, rf12, rf34                      # 134 out | 134 rshr
+    min rf35, rf12, rf13 ; add rf12, rf14, rf16 ; ldtmu.rf14        # 134 out | 134 rshr
+    shr rf36, rf15, 8 ; v8dot rf15, rf24, rf31                      # 134 rshr
+    xor rf12, rf21, rf11 ; add rf21, rf15, rf12 ; ldtmu.rf15        # 134 rshr
+    asr rf37, rf26, 7 ; v8dot rf26, rf25, rf36                      # 134 rshr
+    max rf26, rf37, 0 ; add rf21, rf26, rf21                        # 134 out | 134 rshr
+    asr rf17, rf21, 7 ; v8dot rf21, rf25, rf17                      # 134 rshr
+    max rf17, rf17, 0 ; add rf21, rf21, rf22                        # 134 out | 134 rshr
+    min rf17, rf17, rf13 ; v8dot rf33, rf28, rf33                   # 134 out | 134 rshr
+    vpack rf21, rf35, rf17 ; add rf33, rf33, rf21                   # 94 store dst | 134 rshr
+    min rf26, rf26, rf13 ; v8dot rf30, rf24, rf30                   # 134 out | 134 rshr
+    shl rf17, rf14, 8 ; add rf30, rf30, rf16                        # 134 rshr
+    asr rf29, rf33, 7 ; v8dot rf33, rf25, rf29                      # 134 rshr
+    max rf29, rf29, 0 ; add rf30, rf33, rf30                        # 134 out | 134 rshr
+    min rf29, rf29, rf13 ; v8dot rf32, rf28, rf32                   # 134 out | 134 rshr
+    vpack rf26, rf26, rf29 ; add rf29, rf32, rf30                   # 94 store dst | 134 rshr
+    asr rf24, rf29, 7 ; v8dot rf29, rf24, rf34                      # 134 rshr
+    max rf24, rf24, 0 ; add rf29, rf29, rf16                        # 134 out | 134 rshr
+    min rf24, rf24, rf13 ; v8dot rf25, rf25, rf31                   # 134 out | 134 rshr
+    add rf25, rf25, rf29 ; v8dot rf28, rf28, rf36                   # 134 rshr
+    add rf19, rf28, rf25 ; sub.pushc -, rf0, rf19                   # 134 rshr | 94 store dst
+    asr rf25, rf19, 7 ; mov rf19, rf2                               # 134 rshr | for later in the trip
+    max rf3, rf25, 0 ; sub.pushc -, rf0, rf3                        # 134 out | whether there is a trip more
+    min rf2, rf3, rf13 ; add rf3, rf2, rf1                          # 134 out | the item's record
+    vpack rf24, rf24, rf2 ; mov rf2, rf3                            # 94 store dst | next trip
     tmuwt -                                                         # the last trip's stores
-    v8pack tmud, rf27, rf21                                         # 98 store dst
-    v8pack tmud, rf26, rf24                                         # 98 store dst
-    add.ifnb tmuau, rf18, rf20 ; mov rf20, rf23                     # 98 store dst | for later in the trip | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf27, rf21                                         # 94 store dst
+    v8pack tmud, rf26, rf24                                         # 94 store dst
+    add.ifnb tmuau, rf18, rf20 ; mov rf20, rf23                     # 94 store dst | for later in the trip | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

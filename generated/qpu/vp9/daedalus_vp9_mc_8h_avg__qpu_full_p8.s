@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash d80809fbc40bbbf6
+# input hash 8219933c3a7baa4f
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -70,162 +70,162 @@
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shr rf2, rf3, 3
     shl rf0, rf0, 1
-    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 127 rows | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf2 ; ldunifrf.rf2                 # 122 rows | uniform value:records
     shl rf0, rf0, 4
     and rf0, rf3, 7 ; add rf4, rf2, rf0
     sub rf1, rf1, 1 ; mov rf3, rf4                                  # first trip
     shl rf1, rf1, 4
-    nop ; add rf1, rf2, rf1 ; ldunifrf.rf8                          # 127 rows | uniform 0x00010000
+    nop ; add rf1, rf2, rf1 ; ldunifrf.rf8                          # 122 rows | uniform 0x00010000
     umin tmuau, rf4, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffb (vec3)
     nop ; ldunifrf.rf4                                              # uniform value:threads
     shl rf2, rf4, 5
     nop ; add rf4, rf3, rf2 ; ldtmu.rf5                             # the item's record
     nop ; ldtmu.rf6                                                 # the item's record
     nop ; ldtmu.rf7                                                 # the item's record
-    nop ; v8dot rf9, rf7, rf8 ; ldunifrf.rf14                       # 127 rows | 121 filter | uniform 0x000000ff
-    and rf11, rf7, rf14 ; sub rf10, rf9, 1                          # 121 filter | 149 stage
-    umin rf10, rf0, rf10 ; ldunifrf.rf12                            # 149 stage | 151 pixels0 | uniform value:src_stride
-    shl rf15, rf11, 4 ; smul24 rf13, rf10, rf12                     # 137 mul | 151 pixels0
-    nop ; ldunifrf.rf16                                             # 123 mx | uniform 0x00000100
-    nop ; v8dot rf17, rf7, rf16 ; ldunifrf.rf11                     # 123 mx | 151 pixels0 | uniform value:src
-    nop ; ldunifrf.rf18                                             # 137 table | uniform table:taps
-    nop ; ldunifrf.rf19                                             # 137 rshr | uniform 0x00000040
-    nop ; ldunifrf.rf20                                             # 98 load dst | uniform value:dst
-    nop ; ldunifrf.rf21                                             # 98 load dst | uniform value:dst_stride
+    nop ; v8dot rf9, rf7, rf8 ; ldunifrf.rf14                       # 122 rows | 116 filter | uniform 0x000000ff
+    and rf11, rf7, rf14 ; sub rf10, rf9, 1                          # 116 filter | 146 stage
+    umin rf10, rf0, rf10 ; ldunifrf.rf12                            # 146 stage | 148 pixels0 | uniform value:src_stride
+    shl rf15, rf11, 4 ; smul24 rf13, rf10, rf12                     # 134 mul | 148 pixels0
+    nop ; ldunifrf.rf16                                             # 118 mx | uniform 0x00000100
+    nop ; v8dot rf17, rf7, rf16 ; ldunifrf.rf11                     # 118 mx | 148 pixels0 | uniform value:src
+    nop ; ldunifrf.rf18                                             # 134 table | uniform table:taps
+    nop ; ldunifrf.rf19                                             # 134 rshr | uniform 0x00000040
+    nop ; ldunifrf.rf20                                             # 94 load dst | uniform value:dst
+    nop ; ldunifrf.rf21                                             # 94 load dst | uniform value:dst_stride
 loop:
-    add rf13, rf11, rf13 ; add rf15, rf15, rf17                     # 151 pixels0 | 137 add
-    tmuwt - ; add rf13, rf13, -3                                    # 151 pixels0
-    umin tmuau, rf4, rf1 ; add rf13, rf13, rf6                      # the item's record | 151 pixels0 | uniform 0xfffffffb (vec3)
-    shl rf15, rf15, 5 ; mov tmuau, rf13                             # 137 table | 151 pixels0 | uniform 0xfffffffd (u8)
-    add rf10, rf18, rf15 ; smul24 rf15, rf10, rf21                  # 137 table | 98 load dst
-    mov tmuau, rf10 ; add rf15, rf20, rf15 ; thrsw                  # 137 table | 98 load dst | uniform 0xfffffffc (vec4)
-    nop ; add rf15, rf15, rf5                                       # 98 load dst
-    nop ; sub rf22, rf15, -1                                        # 98 load dst
+    add rf13, rf11, rf13 ; add rf15, rf15, rf17                     # 148 pixels0 | 134 add
+    tmuwt - ; add rf13, rf13, -3                                    # 148 pixels0
+    umin tmuau, rf4, rf1 ; add rf13, rf13, rf6                      # the item's record | 148 pixels0 | uniform 0xfffffffb (vec3)
+    shl rf15, rf15, 5 ; mov tmuau, rf13                             # 134 table | 148 pixels0 | uniform 0xfffffffd (u8)
+    add rf10, rf18, rf15 ; smul24 rf15, rf10, rf21                  # 134 table | 94 load dst
+    mov tmuau, rf10 ; add rf15, rf20, rf15 ; thrsw                  # 134 table | 94 load dst | uniform 0xfffffffc (vec4)
+    nop ; add rf15, rf15, rf5                                       # 94 load dst
+    nop ; sub rf22, rf15, -1                                        # 94 load dst
     nop ; ldtmu.rf17                                                # the item's record
-    sub tmuau, rf13, -1 ; mov rf5, rf17                             # 151 pixels1 | next trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -1 ; mov rf5, rf17                             # 148 pixels1 | next trip | uniform 0xfffffffd (u8)
     nop ; thrsw ; ldtmu.rf17                                        # the item's record
-    sub tmuau, rf13, -2 ; mov rf6, rf17                             # 151 pixels2 | next trip | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -2 ; mov rf6, rf17                             # 148 pixels2 | next trip | uniform 0xfffffffd (u8)
     nop ; ldtmu.rf17                                                # the item's record
-    nop ; mov rf7, rf17 ; thrsw ; ldtmu.rf23                        # next trip | 151 pixels0
-    sub tmuau, rf13, -3 ; v8dot rf17, rf7, rf16                     # 151 pixels3 | 123 mx | uniform 0xfffffffd (u8)
-    and rf24, rf7, rf14 ; sub tmuau, rf13, -4                       # 121 filter | 151 pixels4 | uniform 0xfffffffd (u8)
-    nop ; thrsw ; ldtmu.rf25                                        # 137 table
-    nop ; smul24 rf26, rf23, rf25 ; ldtmu.rf23                      # 137 mul | 137 table
-    nop ; ldtmu.rf27                                                # 137 table
-    nop ; ldtmu.rf28                                                # 137 table
-    nop ; sub tmuau, rf10, -16                                      # 137 table | uniform 0xfffffffc (vec4)
-    nop ; thrsw ; ldtmu.rf10                                        # 151 pixels1
-    sub tmuau, rf13, -5 ; smul24 rf29, rf10, rf23                   # 151 pixels5 | 137 mul | uniform 0xfffffffd (u8)
-    add rf10, rf26, rf29 ; smul24 rf29, rf10, rf25 ; ldtmu.rf26     # 137 add | 137 mul | 151 pixels2
-    nop ; smul24 rf30, rf26, rf27 ; thrsw ; ldtmu.rf31              # 137 mul | 151 pixels3
-    sub tmuau, rf13, -6 ; smul24 rf32, rf31, rf28                   # 151 pixels6 | 137 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf13, -7 ; smul24 rf33, rf26, rf23                   # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf10, rf10, rf30 ; smul24 rf34, rf31, rf27 ; thrsw ; ldtmu.rf30 # 137 add | 137 mul | 151 pixels4
-    mov tmuau, rf15 ; smul24 rf36, rf30, rf28 ; ldtmu.rf35          # 98 load dst | 137 mul | 137 table | uniform 0xfffffffd (u8)
-    sub tmuau, rf13, -8 ; smul24 rf37, rf30, rf35                   # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf10, rf10, rf32 ; smul24 rf32, rf26, rf25 ; thrsw ; ldtmu.rf26 # 137 add | 137 mul | 137 table
-    mov tmuau, rf22 ; smul24 rf39, rf31, rf23 ; ldtmu.rf38          # 98 load dst | 137 mul | 137 table | uniform 0xfffffffd (u8)
-    sub tmuau, rf13, -9 ; smul24 rf40, rf30, rf27                   # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf31, rf10, rf37 ; smul24 rf37, rf31, rf25 ; thrsw ; ldtmu.rf10 # 137 add | 137 mul | 137 table
-    sub rf41, rf15, -2 ; smul24 rf42, rf30, rf23                    # 98 load dst | 137 mul
-    mov tmuau, rf41 ; smul24 rf43, rf30, rf25 ; ldtmu.rf30          # 98 load dst | 137 mul | 151 pixels5 | uniform 0xfffffffd (u8)
-    add rf44, rf29, rf33 ; smul24 rf29, rf30, rf26 ; thrsw ; ldtmu.rf33 # 137 add | 137 mul | 151 pixels6
-    sub tmuau, rf13, -10 ; smul24 rf45, rf33, rf38                  # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    sub rf47, rf15, -3 ; smul24 rf46, rf30, rf35                    # 98 load dst | 137 mul
-    mov tmuau, rf47 ; smul24 rf49, rf33, rf26 ; thrsw ; ldtmu.rf48  # 98 load dst | 137 mul | 151 pixels7 | uniform 0xfffffffd (u8)
-    add rf29, rf31, rf29 ; smul24 rf31, rf48, rf10 ; ldtmu.rf50     # 137 add | 137 mul | 98 load dst
-    add rf34, rf44, rf34 ; smul24 rf51, rf30, rf28 ; ldtmu.rf44     # 137 add | 137 mul | 151 pixels7
-    add rf29, rf29, rf45 ; smul24 rf45, rf48, rf38 ; thrsw ; ldtmu.rf52 # 137 add | 137 mul | 98 load dst
-    sub tmuau, rf13, -11 ; smul24 rf53, rf33, rf35                  # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    add rf34, rf34, rf36 ; smul24 rf36, rf30, rf27                  # 137 add | 137 mul
-    add rf39, rf32, rf39 ; smul24 rf32, rf44, rf10 ; thrsw ; ldtmu.rf54 # 137 add | 137 mul | 151 pixels7
-    sub rf56, rf15, -4 ; smul24 rf55, rf48, rf26                    # 98 load dst | 137 mul
-    add rf29, rf29, rf31 ; smul24 rf31, rf33, rf28                  # 137 add | 137 mul
-    add rf34, rf34, rf46 ; smul24 rf57, rf30, rf23 ; thrsw ; ldtmu.rf46 # 137 add | 137 mul | 98 load dst
-    add rf39, rf39, rf40 ; smul24 rf40, rf44, rf38                  # 137 add | 137 mul
-    mov tmuau, rf56 ; smul24 rf58, rf48, rf35                       # 98 load dst | 137 mul | uniform 0xfffffffd (u8)
-    add rf29, rf29, rf19 ; smul24 rf60, rf33, rf27 ; thrsw ; ldtmu.rf59 # 137 rshr | 137 mul | 151 pixels7
-    add rf34, rf34, rf49 ; smul24 rf49, rf54, rf10                  # 137 add | 137 mul
-    add rf39, rf39, rf51 ; smul24 rf51, rf44, rf26                  # 137 add | 137 mul
-    add rf37, rf37, rf42 ; smul24 rf61, rf48, rf28 ; thrsw ; ldtmu.rf42 # 137 add | 137 mul | 98 load dst
-    sub tmuau, rf13, -12 ; smul24 rf30, rf30, rf25                  # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    sub rf63, rf15, -5 ; smul24 rf62, rf33, rf23                    # 98 load dst | 137 mul
-    add rf33, rf34, rf45 ; smul24 rf45, rf33, rf25 ; thrsw ; ldtmu.rf34 # 137 add | 137 mul | 151 pixels7
-    asr rf25, rf29, 7 ; smul24 rf29, rf48, rf25                     # 137 rshr | 137 mul
-    add rf39, rf39, rf53 ; smul24 rf53, rf54, rf38                  # 137 add | 137 mul
-    add rf36, rf37, rf36 ; smul24 rf37, rf44, rf35 ; thrsw          # 137 add | 137 mul
-    max rf25, rf25, 0 ; mov tmuau, rf63                             # 137 out | 98 load dst | uniform 0xfffffffd (u8)
-    add rf32, rf33, rf32 ; smul24 rf33, rf48, rf27                  # 137 add | 137 mul
-    add rf39, rf39, rf55 ; smul24 rf55, rf48, rf23 ; thrsw ; ldtmu.rf48 # 137 add | 137 mul | 98 load dst
-    add rf23, rf36, rf31 ; smul24 rf36, rf44, rf23 ; ldtmu.rf31     # 137 add | 137 mul | 151 pixels7
-    add rf57, rf43, rf57 ; smul24 rf43, rf59, rf10                  # 137 add | 137 mul
-    min rf25, rf25, rf14 ; sub tmuau, rf13, -13                     # 137 out | 151 pixels7 | uniform 0xfffffffd (u8)
-    add rf32, rf32, rf19 ; add rf39, rf39, rf40 ; thrsw ; ldtmu.rf40 # 137 rshr | 137 add | 98 load dst
-    add rf23, rf23, rf58 ; smul24 rf58, rf54, rf26                  # 137 add | 137 mul
-    add rf57, rf57, rf60 ; smul24 rf60, rf44, rf28                  # 137 add | 137 mul
-    add rf25, rf50, rf25 ; smul24 rf44, rf44, rf27 ; ldtmu.rf50     # 98 add | 137 mul | 151 pixels7
-    asr rf27, rf32, 7 ; smul24 rf32, rf54, rf27                     # 137 rshr | 137 mul
-    add rf39, rf39, rf49 ; smul24 rf49, rf59, rf38                  # 137 add | 137 mul
-    add rf23, rf23, rf51 ; smul24 rf51, rf54, rf35                  # 137 add | 137 mul
-    add rf54, rf57, rf61 ; smul24 rf57, rf54, rf28                  # 137 add | 137 mul
-    add rf62, rf30, rf62 ; smul24 rf30, rf34, rf10                  # 137 add | 137 mul
-    add rf25, rf25, 1 ; smul24 rf61, rf59, rf26                     # 98 rshr | 137 mul
-    max rf27, rf27, 0 ; smul24 rf28, rf59, rf28                     # 137 out | 137 mul
-    add rf39, rf39, rf19 ; smul24 rf59, rf59, rf35                  # 137 rshr | 137 mul
-    add rf23, rf23, rf53 ; smul24 rf35, rf34, rf35                  # 137 add | 137 mul
-    add rf37, rf54, rf37 ; smul24 rf54, rf34, rf38                  # 137 add | 137 mul
-    add rf33, rf62, rf33 ; smul24 rf62, rf31, rf10                  # 137 add | 137 mul
-    sub rf53, rf15, -6 ; smul24 rf34, rf34, rf26                    # 98 load dst | 137 mul
-    mov tmuau, rf53 ; smul24 rf26, rf31, rf26 ; thrsw               # 98 load dst | 137 mul | uniform 0xfffffffd (u8)
-    sub tmuau, rf13, -14 ; smul24 rf13, rf31, rf38                  # 151 pixels7 | 137 mul | uniform 0xfffffffd (u8)
-    min rf27, rf27, rf14 ; smul24 rf31, rf50, rf10                  # 137 out | 137 mul
-    sub rf50, rf15, -7 ; smul24 rf38, rf50, rf38                    # 98 load dst | 137 mul
-    asr rf39, rf39, 7 ; mov tmuau, rf50                             # 137 rshr | 98 load dst | uniform 0xfffffffd (u8)
-    add rf23, rf23, rf43 ; add rf37, rf37, rf58 ; thrsw ; ldtmu.rf43 # 137 add | 98 load dst
-    add rf33, rf33, rf60 ; add rf45, rf45, rf55                     # 137 add
-    max rf39, rf39, 0 ; add rf27, rf52, rf27                        # 137 out | 98 add
-    add rf23, rf23, rf19 ; add rf37, rf37, rf49 ; thrsw ; ldtmu.rf49 # 137 rshr | 137 add | 151 pixels7
-    add rf10, rf33, rf51 ; smul24 rf33, rf49, rf10                  # 137 add | 137 mul
-    add rf44, rf45, rf44 ; add rf27, rf27, 1                        # 137 add | 98 rshr
-    min rf39, rf39, rf14 ; sub.pushc -, rf1, rf3                    # 137 out | 98 store dst
-    tmuwt - ; sub.nornc -, rf0, rf9                                 # the last trip's stores | 98 store dst
-    asr tmud, rf25, 1 ; add rf25, rf37, rf30                        # 98 store dst | 137 add
-    asr rf10, rf23, 7 ; add rf23, rf10, rf61                        # 137 rshr | 137 add
-    add rf29, rf44, rf57 ; add rf36, rf29, rf36 ; ldtmu.rf44        # 137 add | 98 load dst
-    mov.ifa tmuau, rf15 ; add rf15, rf46, rf39                      # 98 store dst | 98 add | uniform 0xfffffffd (u8)
-    max rf10, rf10, 0 ; add rf25, rf25, rf19                        # 137 out | 137 rshr
-    add rf23, rf23, rf54 ; add rf29, rf29, rf59                     # 137 add
-    asr tmud, rf27, 1 ; add rf27, rf36, rf32                        # 98 store dst | 137 add
-    min rf15, rf10, rf14 ; add rf10, rf15, 1                        # 137 out | 98 rshr
-    asr rf23, rf25, 7 ; add rf25, rf23, rf62                        # 137 rshr | 137 add
-    add rf27, rf29, rf34 ; add rf28, rf27, rf28                     # 137 add
-    mov.ifa tmuau, rf22 ; add rf15, rf42, rf15                      # 98 store dst | 98 add | uniform 0xfffffffd (u8)
-    max rf23, rf23, 0 ; add rf25, rf25, rf19                        # 137 out | 137 rshr
-    add rf13, rf27, rf13 ; add rf27, rf28, rf35                     # 137 add
-    asr tmud, rf10, 1 ; v8dot rf9, rf7, rf8                         # 98 store dst | 127 rows
-    min rf23, rf23, rf14 ; add rf15, rf15, 1                        # 137 out | 98 rshr
-    asr rf13, rf25, 7 ; add rf25, rf13, rf31                        # 137 rshr | 137 add
-    add rf26, rf27, rf26 ; mov.ifa tmuau, rf41                      # 137 add | 98 store dst | uniform 0xfffffffd (u8)
-    max rf23, rf13, 0 ; add rf13, rf48, rf23                        # 137 out | 98 add
-    add rf25, rf25, rf19 ; add rf26, rf26, rf38                     # 137 rshr | 137 add
-    asr tmud, rf15, 1 ; add rf15, rf26, rf33                        # 98 store dst | 137 add
-    min rf23, rf23, rf14 ; add rf13, rf13, 1                        # 137 out | 98 rshr
-    asr rf25, rf25, 7 ; mov.ifa tmuau, rf47                         # 137 rshr | 98 store dst | uniform 0xfffffffd (u8)
-    max rf25, rf25, 0 ; add rf23, rf40, rf23                        # 137 out | 98 add
-    asr tmud, rf13, 1 ; add rf13, rf15, rf19                        # 98 store dst | 137 rshr
-    min rf25, rf25, rf14 ; add rf23, rf23, 1                        # 137 out | 98 rshr
-    asr rf13, rf13, 7 ; mov.ifa tmuau, rf56                         # 137 rshr | 98 store dst | uniform 0xfffffffd (u8)
-    max rf25, rf13, 0 ; add rf13, rf43, rf25                        # 137 out | 98 add
-    asr tmud, rf23, 1 ; mov rf3, rf4                                # 98 store dst | next trip
-    min rf25, rf25, rf14 ; add rf13, rf13, 1                        # 137 out | 98 rshr
-    mov.ifa tmuau, rf63 ; add rf25, rf44, rf25                      # 98 store dst | 98 add | uniform 0xfffffffd (u8)
-    asr tmud, rf13, 1 ; sub.pushc -, rf1, rf4                       # 98 store dst | whether there is a trip more
-    add rf25, rf25, 1 ; mov.ifb tmuau, rf53                         # 98 rshr | 98 store dst | uniform 0xfffffffd (u8)
-    asr tmud, rf25, 1 ; add rf4, rf3, rf2                           # 98 store dst | the item's record
-    sub rf50, rf9, 1 ; mov.ifb tmuau, rf50                          # 149 stage | 98 store dst | uniform 0xfffffffd (u8)
+    nop ; mov rf7, rf17 ; thrsw ; ldtmu.rf23                        # next trip | 148 pixels0
+    sub tmuau, rf13, -3 ; v8dot rf17, rf7, rf16                     # 148 pixels3 | 118 mx | uniform 0xfffffffd (u8)
+    and rf24, rf7, rf14 ; sub tmuau, rf13, -4                       # 116 filter | 148 pixels4 | uniform 0xfffffffd (u8)
+    nop ; thrsw ; ldtmu.rf25                                        # 134 table
+    nop ; smul24 rf26, rf23, rf25 ; ldtmu.rf23                      # 134 mul | 134 table
+    nop ; ldtmu.rf27                                                # 134 table
+    nop ; ldtmu.rf28                                                # 134 table
+    nop ; sub tmuau, rf10, -16                                      # 134 table | uniform 0xfffffffc (vec4)
+    nop ; thrsw ; ldtmu.rf10                                        # 148 pixels1
+    sub tmuau, rf13, -5 ; smul24 rf29, rf10, rf23                   # 148 pixels5 | 134 mul | uniform 0xfffffffd (u8)
+    add rf10, rf26, rf29 ; smul24 rf29, rf10, rf25 ; ldtmu.rf26     # 134 add | 134 mul | 148 pixels2
+    nop ; smul24 rf30, rf26, rf27 ; thrsw ; ldtmu.rf31              # 134 mul | 148 pixels3
+    sub tmuau, rf13, -6 ; smul24 rf32, rf31, rf28                   # 148 pixels6 | 134 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -7 ; smul24 rf33, rf26, rf23                   # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf10, rf10, rf30 ; smul24 rf34, rf31, rf27 ; thrsw ; ldtmu.rf30 # 134 add | 134 mul | 148 pixels4
+    mov tmuau, rf15 ; smul24 rf36, rf30, rf28 ; ldtmu.rf35          # 94 load dst | 134 mul | 134 table | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -8 ; smul24 rf37, rf30, rf35                   # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf10, rf10, rf32 ; smul24 rf32, rf26, rf25 ; thrsw ; ldtmu.rf26 # 134 add | 134 mul | 134 table
+    mov tmuau, rf22 ; smul24 rf39, rf31, rf23 ; ldtmu.rf38          # 94 load dst | 134 mul | 134 table | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -9 ; smul24 rf40, rf30, rf27                   # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf31, rf10, rf37 ; smul24 rf37, rf31, rf25 ; thrsw ; ldtmu.rf10 # 134 add | 134 mul | 134 table
+    sub rf41, rf15, -2 ; smul24 rf42, rf30, rf23                    # 94 load dst | 134 mul
+    mov tmuau, rf41 ; smul24 rf43, rf30, rf25 ; ldtmu.rf30          # 94 load dst | 134 mul | 148 pixels5 | uniform 0xfffffffd (u8)
+    add rf44, rf29, rf33 ; smul24 rf29, rf30, rf26 ; thrsw ; ldtmu.rf33 # 134 add | 134 mul | 148 pixels6
+    sub tmuau, rf13, -10 ; smul24 rf45, rf33, rf38                  # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    sub rf47, rf15, -3 ; smul24 rf46, rf30, rf35                    # 94 load dst | 134 mul
+    mov tmuau, rf47 ; smul24 rf49, rf33, rf26 ; thrsw ; ldtmu.rf48  # 94 load dst | 134 mul | 148 pixels7 | uniform 0xfffffffd (u8)
+    add rf29, rf31, rf29 ; smul24 rf31, rf48, rf10 ; ldtmu.rf50     # 134 add | 134 mul | 94 load dst
+    add rf34, rf44, rf34 ; smul24 rf51, rf30, rf28 ; ldtmu.rf44     # 134 add | 134 mul | 148 pixels7
+    add rf29, rf29, rf45 ; smul24 rf45, rf48, rf38 ; thrsw ; ldtmu.rf52 # 134 add | 134 mul | 94 load dst
+    sub tmuau, rf13, -11 ; smul24 rf53, rf33, rf35                  # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    add rf34, rf34, rf36 ; smul24 rf36, rf30, rf27                  # 134 add | 134 mul
+    add rf39, rf32, rf39 ; smul24 rf32, rf44, rf10 ; thrsw ; ldtmu.rf54 # 134 add | 134 mul | 148 pixels7
+    sub rf56, rf15, -4 ; smul24 rf55, rf48, rf26                    # 94 load dst | 134 mul
+    add rf29, rf29, rf31 ; smul24 rf31, rf33, rf28                  # 134 add | 134 mul
+    add rf34, rf34, rf46 ; smul24 rf57, rf30, rf23 ; thrsw ; ldtmu.rf46 # 134 add | 134 mul | 94 load dst
+    add rf39, rf39, rf40 ; smul24 rf40, rf44, rf38                  # 134 add | 134 mul
+    mov tmuau, rf56 ; smul24 rf58, rf48, rf35                       # 94 load dst | 134 mul | uniform 0xfffffffd (u8)
+    add rf29, rf29, rf19 ; smul24 rf60, rf33, rf27 ; thrsw ; ldtmu.rf59 # 134 rshr | 134 mul | 148 pixels7
+    add rf34, rf34, rf49 ; smul24 rf49, rf54, rf10                  # 134 add | 134 mul
+    add rf39, rf39, rf51 ; smul24 rf51, rf44, rf26                  # 134 add | 134 mul
+    add rf37, rf37, rf42 ; smul24 rf61, rf48, rf28 ; thrsw ; ldtmu.rf42 # 134 add | 134 mul | 94 load dst
+    sub tmuau, rf13, -12 ; smul24 rf30, rf30, rf25                  # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    sub rf63, rf15, -5 ; smul24 rf62, rf33, rf23                    # 94 load dst | 134 mul
+    add rf33, rf34, rf45 ; smul24 rf45, rf33, rf25 ; thrsw ; ldtmu.rf34 # 134 add | 134 mul | 148 pixels7
+    asr rf25, rf29, 7 ; smul24 rf29, rf48, rf25                     # 134 rshr | 134 mul
+    add rf39, rf39, rf53 ; smul24 rf53, rf54, rf38                  # 134 add | 134 mul
+    add rf36, rf37, rf36 ; smul24 rf37, rf44, rf35 ; thrsw          # 134 add | 134 mul
+    max rf25, rf25, 0 ; mov tmuau, rf63                             # 134 out | 94 load dst | uniform 0xfffffffd (u8)
+    add rf32, rf33, rf32 ; smul24 rf33, rf48, rf27                  # 134 add | 134 mul
+    add rf39, rf39, rf55 ; smul24 rf55, rf48, rf23 ; thrsw ; ldtmu.rf48 # 134 add | 134 mul | 94 load dst
+    add rf23, rf36, rf31 ; smul24 rf36, rf44, rf23 ; ldtmu.rf31     # 134 add | 134 mul | 148 pixels7
+    add rf57, rf43, rf57 ; smul24 rf43, rf59, rf10                  # 134 add | 134 mul
+    min rf25, rf25, rf14 ; sub tmuau, rf13, -13                     # 134 out | 148 pixels7 | uniform 0xfffffffd (u8)
+    add rf32, rf32, rf19 ; add rf39, rf39, rf40 ; thrsw ; ldtmu.rf40 # 134 rshr | 134 add | 94 load dst
+    add rf23, rf23, rf58 ; smul24 rf58, rf54, rf26                  # 134 add | 134 mul
+    add rf57, rf57, rf60 ; smul24 rf60, rf44, rf28                  # 134 add | 134 mul
+    add rf25, rf50, rf25 ; smul24 rf44, rf44, rf27 ; ldtmu.rf50     # 94 add | 134 mul | 148 pixels7
+    asr rf27, rf32, 7 ; smul24 rf32, rf54, rf27                     # 134 rshr | 134 mul
+    add rf39, rf39, rf49 ; smul24 rf49, rf59, rf38                  # 134 add | 134 mul
+    add rf23, rf23, rf51 ; smul24 rf51, rf54, rf35                  # 134 add | 134 mul
+    add rf54, rf57, rf61 ; smul24 rf57, rf54, rf28                  # 134 add | 134 mul
+    add rf62, rf30, rf62 ; smul24 rf30, rf34, rf10                  # 134 add | 134 mul
+    add rf25, rf25, 1 ; smul24 rf61, rf59, rf26                     # 94 rshr | 134 mul
+    max rf27, rf27, 0 ; smul24 rf28, rf59, rf28                     # 134 out | 134 mul
+    add rf39, rf39, rf19 ; smul24 rf59, rf59, rf35                  # 134 rshr | 134 mul
+    add rf23, rf23, rf53 ; smul24 rf35, rf34, rf35                  # 134 add | 134 mul
+    add rf37, rf54, rf37 ; smul24 rf54, rf34, rf38                  # 134 add | 134 mul
+    add rf33, rf62, rf33 ; smul24 rf62, rf31, rf10                  # 134 add | 134 mul
+    sub rf53, rf15, -6 ; smul24 rf34, rf34, rf26                    # 94 load dst | 134 mul
+    mov tmuau, rf53 ; smul24 rf26, rf31, rf26 ; thrsw               # 94 load dst | 134 mul | uniform 0xfffffffd (u8)
+    sub tmuau, rf13, -14 ; smul24 rf13, rf31, rf38                  # 148 pixels7 | 134 mul | uniform 0xfffffffd (u8)
+    min rf27, rf27, rf14 ; smul24 rf31, rf50, rf10                  # 134 out | 134 mul
+    sub rf50, rf15, -7 ; smul24 rf38, rf50, rf38                    # 94 load dst | 134 mul
+    asr rf39, rf39, 7 ; mov tmuau, rf50                             # 134 rshr | 94 load dst | uniform 0xfffffffd (u8)
+    add rf23, rf23, rf43 ; add rf37, rf37, rf58 ; thrsw ; ldtmu.rf43 # 134 add | 94 load dst
+    add rf33, rf33, rf60 ; add rf45, rf45, rf55                     # 134 add
+    max rf39, rf39, 0 ; add rf27, rf52, rf27                        # 134 out | 94 add
+    add rf23, rf23, rf19 ; add rf37, rf37, rf49 ; thrsw ; ldtmu.rf49 # 134 rshr | 134 add | 148 pixels7
+    add rf10, rf33, rf51 ; smul24 rf33, rf49, rf10                  # 134 add | 134 mul
+    add rf44, rf45, rf44 ; add rf27, rf27, 1                        # 134 add | 94 rshr
+    min rf39, rf39, rf14 ; sub.pushc -, rf1, rf3                    # 134 out | 94 store dst
+    tmuwt - ; sub.nornc -, rf0, rf9                                 # the last trip's stores | 94 store dst
+    asr tmud, rf25, 1 ; add rf25, rf37, rf30                        # 94 store dst | 134 add
+    asr rf10, rf23, 7 ; add rf23, rf10, rf61                        # 134 rshr | 134 add
+    add rf29, rf44, rf57 ; add rf36, rf29, rf36 ; ldtmu.rf44        # 134 add | 94 load dst
+    mov.ifa tmuau, rf15 ; add rf15, rf46, rf39                      # 94 store dst | 94 add | uniform 0xfffffffd (u8)
+    max rf10, rf10, 0 ; add rf25, rf25, rf19                        # 134 out | 134 rshr
+    add rf23, rf23, rf54 ; add rf29, rf29, rf59                     # 134 add
+    asr tmud, rf27, 1 ; add rf27, rf36, rf32                        # 94 store dst | 134 add
+    min rf15, rf10, rf14 ; add rf10, rf15, 1                        # 134 out | 94 rshr
+    asr rf23, rf25, 7 ; add rf25, rf23, rf62                        # 134 rshr | 134 add
+    add rf27, rf29, rf34 ; add rf28, rf27, rf28                     # 134 add
+    mov.ifa tmuau, rf22 ; add rf15, rf42, rf15                      # 94 store dst | 94 add | uniform 0xfffffffd (u8)
+    max rf23, rf23, 0 ; add rf25, rf25, rf19                        # 134 out | 134 rshr
+    add rf13, rf27, rf13 ; add rf27, rf28, rf35                     # 134 add
+    asr tmud, rf10, 1 ; v8dot rf9, rf7, rf8                         # 94 store dst | 122 rows
+    min rf23, rf23, rf14 ; add rf15, rf15, 1                        # 134 out | 94 rshr
+    asr rf13, rf25, 7 ; add rf25, rf13, rf31                        # 134 rshr | 134 add
+    add rf26, rf27, rf26 ; mov.ifa tmuau, rf41                      # 134 add | 94 store dst | uniform 0xfffffffd (u8)
+    max rf23, rf13, 0 ; add rf13, rf48, rf23                        # 134 out | 94 add
+    add rf25, rf25, rf19 ; add rf26, rf26, rf38                     # 134 rshr | 134 add
+    asr tmud, rf15, 1 ; add rf15, rf26, rf33                        # 94 store dst | 134 add
+    min rf23, rf23, rf14 ; add rf13, rf13, 1                        # 134 out | 94 rshr
+    asr rf25, rf25, 7 ; mov.ifa tmuau, rf47                         # 134 rshr | 94 store dst | uniform 0xfffffffd (u8)
+    max rf25, rf25, 0 ; add rf23, rf40, rf23                        # 134 out | 94 add
+    asr tmud, rf13, 1 ; add rf13, rf15, rf19                        # 94 store dst | 134 rshr
+    min rf25, rf25, rf14 ; add rf23, rf23, 1                        # 134 out | 94 rshr
+    asr rf13, rf13, 7 ; mov.ifa tmuau, rf56                         # 134 rshr | 94 store dst | uniform 0xfffffffd (u8)
+    max rf25, rf13, 0 ; add rf13, rf43, rf25                        # 134 out | 94 add
+    asr tmud, rf23, 1 ; mov rf3, rf4                                # 94 store dst | next trip
+    min rf25, rf25, rf14 ; add rf13, rf13, 1                        # 134 out | 94 rshr
+    mov.ifa tmuau, rf63 ; add rf25, rf44, rf25                      # 94 store dst | 94 add | uniform 0xfffffffd (u8)
+    asr tmud, rf13, 1 ; sub.pushc -, rf1, rf4                       # 94 store dst | whether there is a trip more
+    add rf25, rf25, 1 ; mov.ifb tmuau, rf53                         # 94 rshr | 94 store dst | uniform 0xfffffffd (u8)
+    asr tmud, rf25, 1 ; add rf4, rf3, rf2                           # 94 store dst | the item's record
+    sub rf50, rf9, 1 ; mov.ifb tmuau, rf50                          # 146 stage | 94 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next trip
-    umin rf10, rf0, rf50                                            # 149 stage
-    shl rf15, rf24, 4 ; smul24 rf13, rf10, rf12                     # 137 mul | 151 pixels0
+    umin rf10, rf0, rf50                                            # 146 stage
+    shl rf15, rf24, 4 ; smul24 rf13, rf10, rf12                     # 134 mul | 148 pixels0
     nop
     thrsw
     thrsw

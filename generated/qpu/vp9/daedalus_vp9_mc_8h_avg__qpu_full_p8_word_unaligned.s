@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class full
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash 4c109425a2694a02
+# input hash b7e642f7c4604326
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -53,200 +53,200 @@
     shr rf2, rf0, 3
     shl rf3, rf3, 1
     add rf1, rf3, rf2 ; sub rf2, rf1, 1
-    setnnmode_uu ; ldunifrf.rf3                                     # 127 rows | uniform value:records
+    setnnmode_uu ; ldunifrf.rf3                                     # 122 rows | uniform value:records
     shl rf1, rf1, 4
     shl rf1, rf2, 4 ; add rf2, rf3, rf1
-    add rf1, rf3, rf1 ; mov rf3, rf2 ; ldunifrf.rf8                 # first trip | 127 rows | uniform 0x00010000
+    add rf1, rf3, rf1 ; mov rf3, rf2 ; ldunifrf.rf8                 # first trip | 122 rows | uniform 0x00010000
     umin tmuau, rf2, rf1 ; mov rf39, rf3 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
     and rf0, rf0, 7
-    nop ; ldunifrf.rf2                                              # 151 pixels0 | uniform value:src_stride
+    nop ; ldunifrf.rf2                                              # 148 pixels0 | uniform value:src_stride
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; ldtmu.rf5                                                 # the item's record
     nop ; ldtmu.rf6                                                 # the item's record
-    nop ; v8dot rf7, rf6, rf8 ; ldunifrf.rf9                        # 127 rows | 151 pixels0 | uniform value:src
-    sub rf7, rf7, 1 ; mov rf40, rf7                                 # 149 stage | for later in the trip
-    umin rf26, rf0, rf7 ; ldunifrf.rf7                              # 149 stage | uniform value:threads
-    shl rf2, rf7, 5 ; smul24 rf7, rf26, rf2                         # 151 pixels0
-    add rf9, rf9, rf7 ; add rf7, rf3, rf2 ; ldunifrf.rf10           # 151 pixels0 | the item's record | uniform 0x000000ff
-    umin tmuau, rf7, rf1 ; add rf9, rf9, -3                         # the item's record | 151 pixels0 | uniform 0xfffffffb (vec3)
-    and rf12, rf6, rf10 ; add rf9, rf9, rf5 ; ldunifrf.rf11         # 121 filter | 151 pixels0 | 123 mx | uniform 0x00000100
-    sub rf13, rf9, -14 ; v8dot rf14, rf6, rf11                      # 151 pixels0 | 123 mx
-    and tmuau, rf9, -4 ; mov rf9, rf9                               # 151 pixels0 | for later in the trip | uniform 0xfffffffc (vec4)
-    and tmua, rf13, -4 ; mov rf41, rf7                              # 151 pixels0 | for later in the trip
-    nop ; mov rf3, rf7 ; thrsw ; ldunifrf.rf13                      # next trip | 137 table | uniform table:taps
-    shl rf12, rf12, 4                                               # 137 mul
-    shl rf9, rf9, 3 ; add rf12, rf12, rf14                          # 151 pixels0 | 137 add
-    not rf14, rf9 ; ldtmu.rf7                                       # 151 pixels0 | the item's record
+    nop ; v8dot rf7, rf6, rf8 ; ldunifrf.rf9                        # 122 rows | 148 pixels0 | uniform value:src
+    sub rf7, rf7, 1 ; mov rf40, rf7                                 # 146 stage | for later in the trip
+    umin rf26, rf0, rf7 ; ldunifrf.rf7                              # 146 stage | uniform value:threads
+    shl rf2, rf7, 5 ; smul24 rf7, rf26, rf2                         # 148 pixels0
+    add rf9, rf9, rf7 ; add rf7, rf3, rf2 ; ldunifrf.rf10           # 148 pixels0 | the item's record | uniform 0x000000ff
+    umin tmuau, rf7, rf1 ; add rf9, rf9, -3                         # the item's record | 148 pixels0 | uniform 0xfffffffb (vec3)
+    and rf12, rf6, rf10 ; add rf9, rf9, rf5 ; ldunifrf.rf11         # 116 filter | 148 pixels0 | 118 mx | uniform 0x00000100
+    sub rf13, rf9, -14 ; v8dot rf14, rf6, rf11                      # 148 pixels0 | 118 mx
+    and tmuau, rf9, -4 ; mov rf9, rf9                               # 148 pixels0 | for later in the trip | uniform 0xfffffffc (vec4)
+    and tmua, rf13, -4 ; mov rf41, rf7                              # 148 pixels0 | for later in the trip
+    nop ; mov rf3, rf7 ; thrsw ; ldunifrf.rf13                      # next trip | 134 table | uniform table:taps
+    shl rf12, rf12, 4                                               # 134 mul
+    shl rf9, rf9, 3 ; add rf12, rf12, rf14                          # 148 pixels0 | 134 add
+    not rf14, rf9 ; ldtmu.rf7                                       # 148 pixels0 | the item's record
     nop ; ldtmu.rf15                                                # the item's record
     nop ; mov rf5, rf15 ; ldtmu.rf15                                # next trip | the item's record
-    nop ; mov rf6, rf15 ; ldtmu.rf15                                # next trip | 151 pixels0
-    shl rf12, rf12, 5                                               # 137 table
-    shr rf13, rf15, rf9 ; add rf15, rf13, rf12 ; ldtmu.rf12         # 151 pixels0 | 137 table
-    mov tmuau, rf15 ; add rf17, rf12, rf12 ; thrsw ; ldtmu.rf16     # 137 table | 151 pixels0 | uniform 0xfffffffc (vec4)
-    shl rf17, rf17, rf14 ; add rf18, rf16, rf16 ; ldtmu.rf21        # 151 pixels0
-    shr rf12, rf12, rf9 ; add rf19, rf21, rf21 ; ldtmu.rf20         # 151 pixels0
-    shl rf13, rf18, rf14 ; add rf17, rf13, rf17 ; ldtmu.rf30        # 151 pixels0 | 137 table
-    add rf24, rf12, rf13 ; v8dot rf18, rf17, rf11 ; ldtmu.rf32      # 151 pixels0 | 151 pixels1 | 137 table
-    sub tmuau, rf15, -16 ; v8dot rf27, rf17, rf8                    # 137 table | 151 pixels2 | uniform 0xfffffffc (vec4)
-    shr rf16, rf16, rf9 ; smul24 rf29, rf18, rf32 ; thrsw ; ldtmu.rf12 # 151 pixels0 | 137 mul | 137 table
-    shl rf19, rf19, rf14 ; v8dot rf22, rf24, rf11 ; ldunifrf.rf15   # 151 pixels0 | 151 pixels5 | 151 pixels3 | uniform 0x01000000
-    add rf37, rf16, rf19 ; v8dot rf23, rf24, rf8 ; ldtmu.rf13       # 151 pixels0 | 151 pixels6 | 137 table
-    and rf16, rf17, rf10 ; smul24 rf31, rf18, rf30 ; ldtmu.rf18     # 151 pixels0 | 137 mul | 137 table
-    shr rf16, rf17, -8 ; smul24 rf33, rf16, rf30                    # 151 pixels3 | 137 mul
-    and rf17, rf24, rf10 ; smul24 rf34, rf27, rf32 ; ldtmu.rf19     # 151 pixels4 | 137 mul | 137 table
-    add rf35, rf20, rf20 ; smul24 rf36, rf27, rf30 ; ldtmu.rf20     # 151 pixels0 | 137 mul | 137 table
-    shr rf24, rf24, -8 ; smul24 rf42, rf16, rf32                    # 151 pixels7 | 137 mul
-    and rf28, rf37, rf10 ; smul24 rf43, rf16, rf30 ; ldunifrf.rf44  # 151 pixels7 | 137 mul | 98 load dst | uniform value:dst_stride
-    shr rf9, rf21, rf9 ; smul24 rf45, rf17, rf32 ; ldunifrf.rf25    # 151 pixels0 | 137 mul | 137 rshr | uniform 0x00000040
-    shl rf14, rf35, rf14 ; smul24 rf27, rf27, rf12 ; ldtmu.rf21     # 151 pixels0 | 137 mul | 137 table
-    add rf29, rf33, rf29 ; smul24 rf33, rf16, rf12 ; ldunifrf.rf38  # 137 add | 137 mul | 98 load dst | uniform value:dst
-    add rf31, rf31, rf34 ; smul24 rf34, rf17, rf12                  # 137 add | 137 mul
-    add rf36, rf36, rf42 ; smul24 rf42, rf22, rf12                  # 137 add | 137 mul
-    add rf43, rf43, rf45 ; smul24 rf45, rf17, rf30                  # 137 add | 137 mul
-    add rf9, rf9, rf14 ; smul24 rf35, rf22, rf32                    # 151 pixels0 | 137 mul
-    add rf14, rf29, rf27 ; smul24 rf46, rf22, rf30                  # 137 add | 137 mul
-    add rf27, rf31, rf33 ; smul24 rf47, rf23, rf32                  # 137 add | 137 mul
-    add rf29, rf36, rf34 ; smul24 rf36, rf23, rf30                  # 137 add | 137 mul
-    add rf31, rf43, rf42 ; smul24 rf42, rf24, rf32                  # 137 add | 137 mul
-    add rf33, rf45, rf35 ; smul24 rf45, rf24, rf30                  # 137 add | 137 mul
-    shr rf34, rf37, -8 ; smul24 rf32, rf28, rf32                    # 151 pixels7 | 137 mul
-    add rf35, rf46, rf47 ; smul24 rf26, rf26, rf44                  # 137 add | 98 load dst
-    add rf36, rf36, rf42 ; v8dot rf30, rf37, rf11                   # 137 add | 151 pixels7
-    add rf37, rf45, rf32 ; v8dot rf32, rf37, rf8                    # 137 add | 151 pixels7
+    nop ; mov rf6, rf15 ; ldtmu.rf15                                # next trip | 148 pixels0
+    shl rf12, rf12, 5                                               # 134 table
+    shr rf13, rf15, rf9 ; add rf15, rf13, rf12 ; ldtmu.rf12         # 148 pixels0 | 134 table
+    mov tmuau, rf15 ; add rf17, rf12, rf12 ; thrsw ; ldtmu.rf16     # 134 table | 148 pixels0 | uniform 0xfffffffc (vec4)
+    shl rf17, rf17, rf14 ; add rf18, rf16, rf16 ; ldtmu.rf21        # 148 pixels0
+    shr rf12, rf12, rf9 ; add rf19, rf21, rf21 ; ldtmu.rf20         # 148 pixels0
+    shl rf13, rf18, rf14 ; add rf17, rf13, rf17 ; ldtmu.rf30        # 148 pixels0 | 134 table
+    add rf24, rf12, rf13 ; v8dot rf18, rf17, rf11 ; ldtmu.rf32      # 148 pixels0 | 148 pixels1 | 134 table
+    sub tmuau, rf15, -16 ; v8dot rf27, rf17, rf8                    # 134 table | 148 pixels2 | uniform 0xfffffffc (vec4)
+    shr rf16, rf16, rf9 ; smul24 rf29, rf18, rf32 ; thrsw ; ldtmu.rf12 # 148 pixels0 | 134 mul | 134 table
+    shl rf19, rf19, rf14 ; v8dot rf22, rf24, rf11 ; ldunifrf.rf15   # 148 pixels0 | 148 pixels5 | 148 pixels3 | uniform 0x01000000
+    add rf37, rf16, rf19 ; v8dot rf23, rf24, rf8 ; ldtmu.rf13       # 148 pixels0 | 148 pixels6 | 134 table
+    and rf16, rf17, rf10 ; smul24 rf31, rf18, rf30 ; ldtmu.rf18     # 148 pixels0 | 134 mul | 134 table
+    shr rf16, rf17, -8 ; smul24 rf33, rf16, rf30                    # 148 pixels3 | 134 mul
+    and rf17, rf24, rf10 ; smul24 rf34, rf27, rf32 ; ldtmu.rf19     # 148 pixels4 | 134 mul | 134 table
+    add rf35, rf20, rf20 ; smul24 rf36, rf27, rf30 ; ldtmu.rf20     # 148 pixels0 | 134 mul | 134 table
+    shr rf24, rf24, -8 ; smul24 rf42, rf16, rf32                    # 148 pixels7 | 134 mul
+    and rf28, rf37, rf10 ; smul24 rf43, rf16, rf30 ; ldunifrf.rf44  # 148 pixels7 | 134 mul | 94 load dst | uniform value:dst_stride
+    shr rf9, rf21, rf9 ; smul24 rf45, rf17, rf32 ; ldunifrf.rf25    # 148 pixels0 | 134 mul | 134 rshr | uniform 0x00000040
+    shl rf14, rf35, rf14 ; smul24 rf27, rf27, rf12 ; ldtmu.rf21     # 148 pixels0 | 134 mul | 134 table
+    add rf29, rf33, rf29 ; smul24 rf33, rf16, rf12 ; ldunifrf.rf38  # 134 add | 134 mul | 94 load dst | uniform value:dst
+    add rf31, rf31, rf34 ; smul24 rf34, rf17, rf12                  # 134 add | 134 mul
+    add rf36, rf36, rf42 ; smul24 rf42, rf22, rf12                  # 134 add | 134 mul
+    add rf43, rf43, rf45 ; smul24 rf45, rf17, rf30                  # 134 add | 134 mul
+    add rf9, rf9, rf14 ; smul24 rf35, rf22, rf32                    # 148 pixels0 | 134 mul
+    add rf14, rf29, rf27 ; smul24 rf46, rf22, rf30                  # 134 add | 134 mul
+    add rf27, rf31, rf33 ; smul24 rf47, rf23, rf32                  # 134 add | 134 mul
+    add rf29, rf36, rf34 ; smul24 rf36, rf23, rf30                  # 134 add | 134 mul
+    add rf31, rf43, rf42 ; smul24 rf42, rf24, rf32                  # 134 add | 134 mul
+    add rf33, rf45, rf35 ; smul24 rf45, rf24, rf30                  # 134 add | 134 mul
+    shr rf34, rf37, -8 ; smul24 rf32, rf28, rf32                    # 148 pixels7 | 134 mul
+    add rf35, rf46, rf47 ; smul24 rf26, rf26, rf44                  # 134 add | 94 load dst
+    add rf36, rf36, rf42 ; v8dot rf30, rf37, rf11                   # 134 add | 148 pixels7
+    add rf37, rf45, rf32 ; v8dot rf32, rf37, rf8                    # 134 add | 148 pixels7
 loop:
-    add rf42, rf3, rf2 ; v8dot rf43, rf6, rf8 ; ldunifrf.rf44       # the item's record | 127 rows | 151 pixels0 | uniform value:src_stride
-    sub rf45, rf43, 1 ; v8dot rf46, rf6, rf11                       # 149 stage | 123 mx
-    umin rf16, rf0, rf45 ; smul24 rf45, rf16, rf13 ; ldunifrf.rf47  # 149 stage | 137 mul | 151 pixels0 | uniform value:src
-    and rf44, rf6, rf10 ; smul24 rf6, rf16, rf44 ; ldunifrf.rf48    # 121 filter | 151 pixels0 | 137 table | uniform table:taps
-    add rf6, rf47, rf6 ; smul24 rf47, rf17, rf18 ; ldunifrf.rf49    # 151 pixels0 | 137 mul | 98 load dst | uniform value:dst_stride
-    add rf6, rf6, -3 ; smul24 rf50, rf22, rf19                      # 151 pixels0 | 137 mul
-    add rf5, rf6, rf5 ; smul24 rf6, rf23, rf20                      # 151 pixels0 | 137 mul
-    sub rf51, rf5, -14 ; smul24 rf52, rf24, rf21                    # 151 pixels0 | 137 mul
-    mov rf53, rf5 ; smul24 rf17, rf17, rf13                         # for later in the trip | 137 mul
-    shl rf53, rf53, 3 ; smul24 rf54, rf22, rf18                     # 151 pixels0 | 137 mul
-    not rf55, rf53 ; smul24 rf56, rf23, rf19                        # 151 pixels0 | 137 mul
-    shl rf44, rf44, 4 ; smul24 rf57, rf24, rf20                     # 137 mul
-    add rf44, rf44, rf46 ; smul24 rf46, rf28, rf21                  # 137 add | 137 mul
-    shl rf14, rf44, 5 ; add rf44, rf14, rf45                        # 137 table | 137 add
-    add rf14, rf48, rf14 ; add rf44, rf44, rf47                     # 137 table | 137 add
-    add rf22, rf44, rf50 ; smul24 rf44, rf22, rf13                  # 137 add | 137 mul
-    add rf6, rf22, rf6 ; smul24 rf22, rf23, rf18                    # 137 add | 137 mul
-    add rf6, rf6, rf52 ; smul24 rf52, rf24, rf19                    # 137 add | 137 mul
-    add rf6, rf6, rf25 ; smul24 rf50, rf28, rf20                    # 137 rshr | 137 mul
-    asr rf6, rf6, 7 ; smul24 rf47, rf30, rf21                       # 137 rshr | 137 mul
-    max rf6, rf6, 0 ; add rf48, rf38, rf26                          # 137 out | 98 load dst
-    min rf6, rf6, rf10 ; smul24 rf26, rf16, rf49 ; ldunifrf.rf38    # 137 out | 98 load dst | uniform value:dst
-    add rf17, rf48, rf4 ; add rf27, rf27, rf17                      # 98 load dst | 137 add
-    mov tmuau, rf17 ; smul24 rf48, rf23, rf13 ; thrsw               # 98 load dst | 137 mul | uniform 0xfffffffa (vec2)
-    umin tmuau, rf42, rf1 ; add rf27, rf27, rf54                    # the item's record | 137 add | uniform 0xfffffffb (vec3)
-    add rf27, rf27, rf56 ; smul24 rf56, rf24, rf18                  # 137 add | 137 mul
-    add rf57, rf27, rf57 ; smul24 rf54, rf28, rf19 ; ldtmu.rf27     # 137 add | 137 mul | 98 load dst
-    and tmuau, rf5, -4 ; v8dot rf5, rf27, rf11                      # 151 pixels0 | 98 load dst | uniform 0xfffffffc (vec4)
-    and rf16, rf27, rf10 ; v8dot rf49, rf27, rf8                    # 98 load dst
-    add rf6, rf16, rf6 ; add rf16, rf57, rf46                       # 98 add | 137 add
-    add rf6, rf6, 1 ; add rf16, rf16, rf25                          # 98 rshr | 137 rshr
-    asr rf6, rf6, 1 ; smul24 rf46, rf30, rf20                       # 98 rshr | 137 mul
-    asr rf16, rf16, 7 ; smul24 rf57, rf32, rf21                     # 137 rshr | 137 mul
-    max rf16, rf16, 0 ; add rf29, rf29, rf44                        # 137 out | 137 add
-    min rf16, rf16, rf10 ; add rf22, rf29, rf22                     # 137 out | 137 add
-    add rf5, rf5, rf16 ; smul24 rf16, rf23, rf12                    # 98 add | 137 mul
-    add rf5, rf5, 1 ; smul24 rf23, rf24, rf13                       # 98 rshr | 137 mul
-    asr rf5, rf5, 1 ; smul24 rf29, rf28, rf18                       # 98 rshr | 137 mul
-    vpack rf5, rf6, rf5 ; smul24 rf6, rf30, rf19                    # 98 store dst | 137 mul
-    add rf22, rf22, rf52 ; smul24 rf52, rf32, rf20                  # 137 add | 137 mul
-    add rf22, rf22, rf50 ; smul24 rf50, rf34, rf21                  # 137 add | 137 mul
-    add rf31, rf22, rf47 ; add rf47, rf31, rf48 ; ldtmu.rf22        # 137 add | 98 load dst
-    and tmua, rf51, -4 ; smul24 rf24, rf24, rf12                    # 151 pixels0 | 137 mul
-    add rf31, rf31, rf25 ; add rf47, rf47, rf56 ; thrsw             # 137 rshr | 137 add
-    asr rf31, rf31, 7 ; smul24 rf56, rf28, rf13                     # 137 rshr | 137 mul
-    max rf31, rf31, 0 ; add rf47, rf47, rf54                        # 137 out | 137 add
-    min rf31, rf31, rf10 ; smul24 rf54, rf30, rf18                  # 137 out | 137 mul
-    add rf31, rf49, rf31 ; smul24 rf49, rf32, rf19                  # 98 add | 137 mul
-    add rf31, rf31, 1 ; add rf46, rf47, rf46                        # 98 rshr | 137 add
-    asr rf31, rf31, 1 ; smul24 rf47, rf34, rf20                     # 98 rshr | 137 mul
-    add rf46, rf46, rf57 ; v8dot rf57, rf22, rf11                   # 137 add | 98 load dst
-    shr rf46, rf27, -8 ; add rf27, rf46, rf25                       # 98 load dst | 137 rshr
-    asr rf16, rf27, 7 ; add rf27, rf33, rf16                        # 137 rshr | 137 add
-    max rf16, rf16, 0 ; smul24 rf28, rf28, rf12                     # 137 out | 137 mul
-    min rf16, rf16, rf10 ; smul24 rf33, rf30, rf13                  # 137 out | 137 mul
-    add rf16, rf46, rf16 ; smul24 rf46, rf32, rf18                  # 98 add | 137 mul
-    add rf16, rf16, 1 ; add rf23, rf27, rf23                        # 98 rshr | 137 add
-    asr rf16, rf16, 1 ; smul24 rf27, rf34, rf19                     # 98 rshr | 137 mul
-    vpack rf16, rf31, rf16 ; v8dot rf31, rf9, rf11                  # 98 store dst | 151 pixels7
-    add rf23, rf23, rf29 ; smul24 rf29, rf31, rf21                  # 137 add | 137 mul
-    add rf6, rf23, rf6 ; v8dot rf23, rf22, rf8                      # 137 add | 98 load dst
-    add rf6, rf6, rf52 ; smul24 rf12, rf30, rf12                    # 137 add | 137 mul
-    add rf6, rf6, rf50 ; smul24 rf13, rf32, rf13                    # 137 add | 137 mul
-    and rf32, rf22, rf10 ; add rf6, rf6, rf25                       # 98 load dst | 137 rshr
-    asr rf6, rf6, 7 ; smul24 rf18, rf34, rf18                       # 137 rshr | 137 mul
-    max rf6, rf6, 0 ; add rf24, rf35, rf24                          # 137 out | 137 add
-    min rf6, rf6, rf10 ; smul24 rf31, rf31, rf20                    # 137 out | 137 mul
-    add rf6, rf32, rf6 ; add rf24, rf24, rf56                       # 98 add | 137 add
-    add rf6, rf6, 1 ; v8dot rf32, rf9, rf8                          # 98 rshr | 151 pixels7
-    asr rf6, rf6, 1 ; smul24 rf32, rf32, rf21                       # 98 rshr | 137 mul
-    and rf24, rf9, rf10 ; add rf9, rf24, rf54                       # 151 pixels7 | 137 add
-    add rf9, rf9, rf49 ; smul24 rf21, rf24, rf21                    # 137 add | 137 mul
-    add rf9, rf9, rf47 ; smul24 rf20, rf24, rf20                    # 137 add | 137 mul
-    add rf9, rf9, rf21 ; smul24 rf19, rf24, rf19                    # 137 add | 137 mul
-    add rf9, rf9, rf25 ; add rf28, rf36, rf28                       # 137 rshr | 137 add
-    asr rf9, rf9, 7 ; add rf28, rf28, rf33                          # 137 rshr | 137 add
-    max rf9, rf9, 0 ; add rf28, rf28, rf46                          # 137 out | 137 add
-    min rf9, rf9, rf10 ; add rf27, rf28, rf27                       # 137 out | 137 add
-    add rf9, rf57, rf9 ; add rf20, rf27, rf20                       # 98 add | 137 add
-    add rf9, rf9, 1 ; add rf20, rf20, rf29                          # 98 rshr | 137 add
-    asr rf9, rf9, 1 ; add rf20, rf20, rf25                          # 98 rshr | 137 rshr
-    vpack rf6, rf6, rf9 ; add rf9, rf37, rf12                       # 98 store dst | 137 add
-    asr rf9, rf20, 7 ; add rf13, rf9, rf13                          # 137 rshr | 137 add
-    max rf9, rf9, 0 ; add rf13, rf13, rf18                          # 137 out | 137 add
-    min rf9, rf9, rf10 ; add rf13, rf13, rf19                       # 137 out | 137 add
-    add rf9, rf23, rf9 ; add rf13, rf13, rf31                       # 98 add | 137 add
-    add rf9, rf9, 1 ; add rf13, rf13, rf32                          # 98 rshr | 137 add
-    asr rf9, rf9, 1 ; add rf13, rf13, rf25                          # 98 rshr | 137 rshr
-    asr rf13, rf13, 7 ; v8dot rf22, rf22, rf15                      # 137 rshr | 98 load dst
-    max rf13, rf13, 0 ; sub.pushc -, rf1, rf39                      # 137 out | 98 store dst
-    min rf3, rf13, rf10 ; mov rf39, rf3                             # 137 out | for later in the trip
-    add rf3, rf22, rf3 ; sub.nornc -, rf0, rf40                     # 98 add | 98 store dst
-    add rf3, rf3, 1 ; mov rf40, rf43                                # 98 rshr | for later in the trip
-    asr rf3, rf3, 1 ; mov rf17, rf17                                # 98 rshr | for later in the trip
-    vpack rf9, rf9, rf3 ; mov rf3, rf42                             # 98 store dst | next trip
+    add rf42, rf3, rf2 ; v8dot rf43, rf6, rf8 ; ldunifrf.rf44       # the item's record | 122 rows | 148 pixels0 | uniform value:src_stride
+    sub rf45, rf43, 1 ; v8dot rf46, rf6, rf11                       # 146 stage | 118 mx
+    umin rf16, rf0, rf45 ; smul24 rf45, rf16, rf13 ; ldunifrf.rf47  # 146 stage | 134 mul | 148 pixels0 | uniform value:src
+    and rf44, rf6, rf10 ; smul24 rf6, rf16, rf44 ; ldunifrf.rf48    # 116 filter | 148 pixels0 | 134 table | uniform table:taps
+    add rf6, rf47, rf6 ; smul24 rf47, rf17, rf18 ; ldunifrf.rf49    # 148 pixels0 | 134 mul | 94 load dst | uniform value:dst_stride
+    add rf6, rf6, -3 ; smul24 rf50, rf22, rf19                      # 148 pixels0 | 134 mul
+    add rf5, rf6, rf5 ; smul24 rf6, rf23, rf20                      # 148 pixels0 | 134 mul
+    sub rf51, rf5, -14 ; smul24 rf52, rf24, rf21                    # 148 pixels0 | 134 mul
+    mov rf53, rf5 ; smul24 rf17, rf17, rf13                         # for later in the trip | 134 mul
+    shl rf53, rf53, 3 ; smul24 rf54, rf22, rf18                     # 148 pixels0 | 134 mul
+    not rf55, rf53 ; smul24 rf56, rf23, rf19                        # 148 pixels0 | 134 mul
+    shl rf44, rf44, 4 ; smul24 rf57, rf24, rf20                     # 134 mul
+    add rf44, rf44, rf46 ; smul24 rf46, rf28, rf21                  # 134 add | 134 mul
+    shl rf14, rf44, 5 ; add rf44, rf14, rf45                        # 134 table | 134 add
+    add rf14, rf48, rf14 ; add rf44, rf44, rf47                     # 134 table | 134 add
+    add rf22, rf44, rf50 ; smul24 rf44, rf22, rf13                  # 134 add | 134 mul
+    add rf6, rf22, rf6 ; smul24 rf22, rf23, rf18                    # 134 add | 134 mul
+    add rf6, rf6, rf52 ; smul24 rf52, rf24, rf19                    # 134 add | 134 mul
+    add rf6, rf6, rf25 ; smul24 rf50, rf28, rf20                    # 134 rshr | 134 mul
+    asr rf6, rf6, 7 ; smul24 rf47, rf30, rf21                       # 134 rshr | 134 mul
+    max rf6, rf6, 0 ; add rf48, rf38, rf26                          # 134 out | 94 load dst
+    min rf6, rf6, rf10 ; smul24 rf26, rf16, rf49 ; ldunifrf.rf38    # 134 out | 94 load dst | uniform value:dst
+    add rf17, rf48, rf4 ; add rf27, rf27, rf17                      # 94 load dst | 134 add
+    mov tmuau, rf17 ; smul24 rf48, rf23, rf13 ; thrsw               # 94 load dst | 134 mul | uniform 0xfffffffa (vec2)
+    umin tmuau, rf42, rf1 ; add rf27, rf27, rf54                    # the item's record | 134 add | uniform 0xfffffffb (vec3)
+    add rf27, rf27, rf56 ; smul24 rf56, rf24, rf18                  # 134 add | 134 mul
+    add rf57, rf27, rf57 ; smul24 rf54, rf28, rf19 ; ldtmu.rf27     # 134 add | 134 mul | 94 load dst
+    and tmuau, rf5, -4 ; v8dot rf5, rf27, rf11                      # 148 pixels0 | 94 load dst | uniform 0xfffffffc (vec4)
+    and rf16, rf27, rf10 ; v8dot rf49, rf27, rf8                    # 94 load dst
+    add rf6, rf16, rf6 ; add rf16, rf57, rf46                       # 94 add | 134 add
+    add rf6, rf6, 1 ; add rf16, rf16, rf25                          # 94 rshr | 134 rshr
+    asr rf6, rf6, 1 ; smul24 rf46, rf30, rf20                       # 94 rshr | 134 mul
+    asr rf16, rf16, 7 ; smul24 rf57, rf32, rf21                     # 134 rshr | 134 mul
+    max rf16, rf16, 0 ; add rf29, rf29, rf44                        # 134 out | 134 add
+    min rf16, rf16, rf10 ; add rf22, rf29, rf22                     # 134 out | 134 add
+    add rf5, rf5, rf16 ; smul24 rf16, rf23, rf12                    # 94 add | 134 mul
+    add rf5, rf5, 1 ; smul24 rf23, rf24, rf13                       # 94 rshr | 134 mul
+    asr rf5, rf5, 1 ; smul24 rf29, rf28, rf18                       # 94 rshr | 134 mul
+    vpack rf5, rf6, rf5 ; smul24 rf6, rf30, rf19                    # 94 store dst | 134 mul
+    add rf22, rf22, rf52 ; smul24 rf52, rf32, rf20                  # 134 add | 134 mul
+    add rf22, rf22, rf50 ; smul24 rf50, rf34, rf21                  # 134 add | 134 mul
+    add rf31, rf22, rf47 ; add rf47, rf31, rf48 ; ldtmu.rf22        # 134 add | 94 load dst
+    and tmua, rf51, -4 ; smul24 rf24, rf24, rf12                    # 148 pixels0 | 134 mul
+    add rf31, rf31, rf25 ; add rf47, rf47, rf56 ; thrsw             # 134 rshr | 134 add
+    asr rf31, rf31, 7 ; smul24 rf56, rf28, rf13                     # 134 rshr | 134 mul
+    max rf31, rf31, 0 ; add rf47, rf47, rf54                        # 134 out | 134 add
+    min rf31, rf31, rf10 ; smul24 rf54, rf30, rf18                  # 134 out | 134 mul
+    add rf31, rf49, rf31 ; smul24 rf49, rf32, rf19                  # 94 add | 134 mul
+    add rf31, rf31, 1 ; add rf46, rf47, rf46                        # 94 rshr | 134 add
+    asr rf31, rf31, 1 ; smul24 rf47, rf34, rf20                     # 94 rshr | 134 mul
+    add rf46, rf46, rf57 ; v8dot rf57, rf22, rf11                   # 134 add | 94 load dst
+    shr rf46, rf27, -8 ; add rf27, rf46, rf25                       # 94 load dst | 134 rshr
+    asr rf16, rf27, 7 ; add rf27, rf33, rf16                        # 134 rshr | 134 add
+    max rf16, rf16, 0 ; smul24 rf28, rf28, rf12                     # 134 out | 134 mul
+    min rf16, rf16, rf10 ; smul24 rf33, rf30, rf13                  # 134 out | 134 mul
+    add rf16, rf46, rf16 ; smul24 rf46, rf32, rf18                  # 94 add | 134 mul
+    add rf16, rf16, 1 ; add rf23, rf27, rf23                        # 94 rshr | 134 add
+    asr rf16, rf16, 1 ; smul24 rf27, rf34, rf19                     # 94 rshr | 134 mul
+    vpack rf16, rf31, rf16 ; v8dot rf31, rf9, rf11                  # 94 store dst | 148 pixels7
+    add rf23, rf23, rf29 ; smul24 rf29, rf31, rf21                  # 134 add | 134 mul
+    add rf6, rf23, rf6 ; v8dot rf23, rf22, rf8                      # 134 add | 94 load dst
+    add rf6, rf6, rf52 ; smul24 rf12, rf30, rf12                    # 134 add | 134 mul
+    add rf6, rf6, rf50 ; smul24 rf13, rf32, rf13                    # 134 add | 134 mul
+    and rf32, rf22, rf10 ; add rf6, rf6, rf25                       # 94 load dst | 134 rshr
+    asr rf6, rf6, 7 ; smul24 rf18, rf34, rf18                       # 134 rshr | 134 mul
+    max rf6, rf6, 0 ; add rf24, rf35, rf24                          # 134 out | 134 add
+    min rf6, rf6, rf10 ; smul24 rf31, rf31, rf20                    # 134 out | 134 mul
+    add rf6, rf32, rf6 ; add rf24, rf24, rf56                       # 94 add | 134 add
+    add rf6, rf6, 1 ; v8dot rf32, rf9, rf8                          # 94 rshr | 148 pixels7
+    asr rf6, rf6, 1 ; smul24 rf32, rf32, rf21                       # 94 rshr | 134 mul
+    and rf24, rf9, rf10 ; add rf9, rf24, rf54                       # 148 pixels7 | 134 add
+    add rf9, rf9, rf49 ; smul24 rf21, rf24, rf21                    # 134 add | 134 mul
+    add rf9, rf9, rf47 ; smul24 rf20, rf24, rf20                    # 134 add | 134 mul
+    add rf9, rf9, rf21 ; smul24 rf19, rf24, rf19                    # 134 add | 134 mul
+    add rf9, rf9, rf25 ; add rf28, rf36, rf28                       # 134 rshr | 134 add
+    asr rf9, rf9, 7 ; add rf28, rf28, rf33                          # 134 rshr | 134 add
+    max rf9, rf9, 0 ; add rf28, rf28, rf46                          # 134 out | 134 add
+    min rf9, rf9, rf10 ; add rf27, rf28, rf27                       # 134 out | 134 add
+    add rf9, rf57, rf9 ; add rf20, rf27, rf20                       # 94 add | 134 add
+    add rf9, rf9, 1 ; add rf20, rf20, rf29                          # 94 rshr | 134 add
+    asr rf9, rf9, 1 ; add rf20, rf20, rf25                          # 94 rshr | 134 rshr
+    vpack rf6, rf6, rf9 ; add rf9, rf37, rf12                       # 94 store dst | 134 add
+    asr rf9, rf20, 7 ; add rf13, rf9, rf13                          # 134 rshr | 134 add
+    max rf9, rf9, 0 ; add rf13, rf13, rf18                          # 134 out | 134 add
+    min rf9, rf9, rf10 ; add rf13, rf13, rf19                       # 134 out | 134 add
+    add rf9, rf23, rf9 ; add rf13, rf13, rf31                       # 94 add | 134 add
+    add rf9, rf9, 1 ; add rf13, rf13, rf32                          # 94 rshr | 134 add
+    asr rf9, rf9, 1 ; add rf13, rf13, rf25                          # 94 rshr | 134 rshr
+    asr rf13, rf13, 7 ; v8dot rf22, rf22, rf15                      # 134 rshr | 94 load dst
+    max rf13, rf13, 0 ; sub.pushc -, rf1, rf39                      # 134 out | 94 store dst
+    min rf3, rf13, rf10 ; mov rf39, rf3                             # 134 out | for later in the trip
+    add rf3, rf22, rf3 ; sub.nornc -, rf0, rf40                     # 94 add | 94 store dst
+    add rf3, rf3, 1 ; mov rf40, rf43                                # 94 rshr | for later in the trip
+    asr rf3, rf3, 1 ; mov rf17, rf17                                # 94 rshr | for later in the trip
+    vpack rf9, rf9, rf3 ; mov rf3, rf42                             # 94 store dst | next trip
     tmuwt - ; mov rf4, rf7 ; ldtmu.rf7                              # the last trip's stores | next trip | the item's record
-    v8pack tmud, rf5, rf16 ; ldtmu.rf5                              # 98 store dst | the item's record
-    v8pack tmud, rf6, rf9 ; mov rf5, rf5 ; ldtmu.rf6                # 98 store dst | next trip | the item's record
-    mov.ifa tmuau, rf17 ; mov rf6, rf6                              # 98 store dst | next trip | uniform 0xfffffffa (vec2)
-    nop ; ldtmu.rf17                                                # 151 pixels0
-    shr rf9, rf17, rf53 ; mov tmuau, rf14 ; thrsw ; ldtmu.rf17      # 151 pixels0 | 137 table | uniform 0xfffffffc (vec4)
-    shr rf43, rf17, rf53 ; add rf16, rf17, rf17 ; ldtmu.rf17        # 151 pixels0
-    shl rf22, rf16, rf55 ; add rf13, rf17, rf17 ; ldtmu.rf16        # 151 pixels0
-    shl rf13, rf13, rf55 ; add rf31, rf9, rf22 ; ldtmu.rf9          # 151 pixels0
-    sub tmuau, rf14, -16 ; v8dot rf14, rf31, rf11                   # 137 table | 151 pixels1 | uniform 0xfffffffc (vec4)
-    add rf43, rf43, rf13 ; v8dot rf32, rf31, rf8 ; thrsw ; ldtmu.rf37 # 151 pixels0 | 151 pixels2 | 137 table
-    shr rf17, rf17, rf53 ; v8dot rf22, rf43, rf11 ; ldtmu.rf57      # 151 pixels0 | 151 pixels5 | 137 table
-    add rf19, rf16, rf16 ; smul24 rf29, rf14, rf57 ; ldtmu.rf12     # 151 pixels0 | 137 mul | 137 table
-    sub.pushc -, rf1, rf41 ; smul24 rf27, rf32, rf12                # whether there is a trip more | 137 mul
-    mov rf41, rf42 ; v8dot rf23, rf43, rf8 ; ldtmu.rf13             # for later in the trip | 151 pixels6 | 137 table
-    shl rf14, rf19, rf55 ; smul24 rf42, rf14, rf37 ; ldtmu.rf18     # 151 pixels0 | 137 mul | 137 table
-    add rf46, rf17, rf14 ; smul24 rf28, rf32, rf57 ; ldtmu.rf19     # 151 pixels0 | 137 mul | 137 table
-    shr rf16, rf16, rf53 ; smul24 rf53, rf32, rf37 ; ldtmu.rf20     # 151 pixels0 | 137 mul | 137 table
-    add rf9, rf9, rf9 ; v8dot rf30, rf46, rf11 ; ldtmu.rf21         # 151 pixels0 | 151 pixels7 | 137 table
-    shl rf9, rf9, rf55 ; smul24 rf55, rf22, rf12                    # 151 pixels0 | 137 mul
-    add rf9, rf16, rf9 ; v8dot rf32, rf46, rf8                      # 151 pixels0 | 151 pixels7
-    and rf16, rf31, rf10 ; smul24 rf33, rf22, rf57                  # 151 pixels0 | 137 mul
-    shr rf16, rf31, -8 ; smul24 rf31, rf16, rf37                    # 151 pixels3 | 137 mul
-    add rf29, rf31, rf29 ; smul24 rf31, rf16, rf12                  # 137 add | 137 mul
-    add rf14, rf29, rf27 ; smul24 rf29, rf16, rf57                  # 137 add | 137 mul
-    and rf17, rf43, rf10 ; smul24 rf36, rf16, rf37                  # 151 pixels4 | 137 mul
-    shr rf24, rf43, -8 ; smul24 rf43, rf17, rf12                    # 151 pixels7 | 137 mul
-    add rf28, rf42, rf28 ; smul24 rf42, rf17, rf57                  # 137 add | 137 mul
-    add rf27, rf28, rf31 ; smul24 rf47, rf17, rf37                  # 137 add | 137 mul
-    and rf28, rf46, rf10 ; smul24 rf49, rf22, rf37                  # 151 pixels7 | 137 mul
-    add rf29, rf53, rf29 ; smul24 rf53, rf23, rf57                  # 137 add | 137 mul
-    add rf29, rf29, rf43 ; smul24 rf43, rf23, rf37                  # 137 add | 137 mul
-    add rf36, rf36, rf42 ; smul24 rf42, rf24, rf57                  # 137 add | 137 mul
-    add rf31, rf36, rf55 ; smul24 rf36, rf24, rf37                  # 137 add | 137 mul
+    v8pack tmud, rf5, rf16 ; ldtmu.rf5                              # 94 store dst | the item's record
+    v8pack tmud, rf6, rf9 ; mov rf5, rf5 ; ldtmu.rf6                # 94 store dst | next trip | the item's record
+    mov.ifa tmuau, rf17 ; mov rf6, rf6                              # 94 store dst | next trip | uniform 0xfffffffa (vec2)
+    nop ; ldtmu.rf17                                                # 148 pixels0
+    shr rf9, rf17, rf53 ; mov tmuau, rf14 ; thrsw ; ldtmu.rf17      # 148 pixels0 | 134 table | uniform 0xfffffffc (vec4)
+    shr rf43, rf17, rf53 ; add rf16, rf17, rf17 ; ldtmu.rf17        # 148 pixels0
+    shl rf22, rf16, rf55 ; add rf13, rf17, rf17 ; ldtmu.rf16        # 148 pixels0
+    shl rf13, rf13, rf55 ; add rf31, rf9, rf22 ; ldtmu.rf9          # 148 pixels0
+    sub tmuau, rf14, -16 ; v8dot rf14, rf31, rf11                   # 134 table | 148 pixels1 | uniform 0xfffffffc (vec4)
+    add rf43, rf43, rf13 ; v8dot rf32, rf31, rf8 ; thrsw ; ldtmu.rf37 # 148 pixels0 | 148 pixels2 | 134 table
+    shr rf17, rf17, rf53 ; v8dot rf22, rf43, rf11 ; ldtmu.rf57      # 148 pixels0 | 148 pixels5 | 134 table
+    add rf19, rf16, rf16 ; smul24 rf29, rf14, rf57 ; ldtmu.rf12     # 148 pixels0 | 134 mul | 134 table
+    sub.pushc -, rf1, rf41 ; smul24 rf27, rf32, rf12                # whether there is a trip more | 134 mul
+    mov rf41, rf42 ; v8dot rf23, rf43, rf8 ; ldtmu.rf13             # for later in the trip | 148 pixels6 | 134 table
+    shl rf14, rf19, rf55 ; smul24 rf42, rf14, rf37 ; ldtmu.rf18     # 148 pixels0 | 134 mul | 134 table
+    add rf46, rf17, rf14 ; smul24 rf28, rf32, rf57 ; ldtmu.rf19     # 148 pixels0 | 134 mul | 134 table
+    shr rf16, rf16, rf53 ; smul24 rf53, rf32, rf37 ; ldtmu.rf20     # 148 pixels0 | 134 mul | 134 table
+    add rf9, rf9, rf9 ; v8dot rf30, rf46, rf11 ; ldtmu.rf21         # 148 pixels0 | 148 pixels7 | 134 table
+    shl rf9, rf9, rf55 ; smul24 rf55, rf22, rf12                    # 148 pixels0 | 134 mul
+    add rf9, rf16, rf9 ; v8dot rf32, rf46, rf8                      # 148 pixels0 | 148 pixels7
+    and rf16, rf31, rf10 ; smul24 rf33, rf22, rf57                  # 148 pixels0 | 134 mul
+    shr rf16, rf31, -8 ; smul24 rf31, rf16, rf37                    # 148 pixels3 | 134 mul
+    add rf29, rf31, rf29 ; smul24 rf31, rf16, rf12                  # 134 add | 134 mul
+    add rf14, rf29, rf27 ; smul24 rf29, rf16, rf57                  # 134 add | 134 mul
+    and rf17, rf43, rf10 ; smul24 rf36, rf16, rf37                  # 148 pixels4 | 134 mul
+    shr rf24, rf43, -8 ; smul24 rf43, rf17, rf12                    # 148 pixels7 | 134 mul
+    add rf28, rf42, rf28 ; smul24 rf42, rf17, rf57                  # 134 add | 134 mul
+    add rf27, rf28, rf31 ; smul24 rf47, rf17, rf37                  # 134 add | 134 mul
+    and rf28, rf46, rf10 ; smul24 rf49, rf22, rf37                  # 148 pixels7 | 134 mul
+    add rf29, rf53, rf29 ; smul24 rf53, rf23, rf57                  # 134 add | 134 mul
+    add rf29, rf29, rf43 ; smul24 rf43, rf23, rf37                  # 134 add | 134 mul
+    add rf36, rf36, rf42 ; smul24 rf42, rf24, rf57                  # 134 add | 134 mul
+    add rf31, rf36, rf55 ; smul24 rf36, rf24, rf37                  # 134 add | 134 mul
     bu.anyna loop, r:unif                                           # next trip
-    add rf33, rf47, rf33 ; smul24 rf47, rf28, rf57                  # 137 add | 137 mul
-    shr rf34, rf46, -8 ; add rf35, rf49, rf53                       # 151 pixels7 | 137 add
-    add rf36, rf43, rf42 ; add rf37, rf36, rf47                     # 137 add
+    add rf33, rf47, rf33 ; smul24 rf47, rf28, rf57                  # 134 add | 134 mul
+    shr rf34, rf46, -8 ; add rf35, rf49, rf53                       # 148 pixels7 | 134 add
+    add rf36, rf43, rf42 ; add rf37, rf36, rf47                     # 134 add
     thrsw
     thrsw
     nop

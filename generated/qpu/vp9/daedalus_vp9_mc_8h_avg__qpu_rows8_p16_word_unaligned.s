@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class rows8 (8 <= rows <= 8)
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash 6220473f777c2c60
+# input hash 7ccc43369831083b
 #
 # A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -53,275 +53,275 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf3, rf0, 1                                                 # 151 pixels0
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 151 pixels0
+    shl rf3, rf0, 1                                                 # 148 pixels0
+    setnnmode_uu ; sub rf1, rf1, 1                                  # 148 pixels0
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 151 pixels0 | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 151 pixels0 | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf4                                              # 151 pixels0 | uniform value:src
-    nop ; add rf4, rf4, rf1 ; ldunifrf.rf1                          # 151 pixels0 | 98 load dst | uniform value:dst_stride
-    nop ; smul24 rf7, rf3, rf1 ; ldtmu.rf6                          # 98 load dst | the item's record
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 148 pixels0 | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf1 ; thrsw             # the item's record | 148 pixels0 | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf4                                              # 148 pixels0 | uniform value:src
+    nop ; add rf4, rf4, rf1 ; ldunifrf.rf1                          # 148 pixels0 | 94 load dst | uniform value:dst_stride
+    nop ; smul24 rf7, rf3, rf1 ; ldtmu.rf6                          # 94 load dst | the item's record
     nop ; ldtmu.rf5                                                 # the item's record
     nop ; ldunifrf.rf1                                              # uniform value:threads
     shl rf1, rf1, 6
-    add rf4, rf4, -3 ; add rf3, rf2, rf1                            # 151 pixels0 | the item's record
-    nop ; add rf5, rf4, rf5 ; ldunifrf.rf8                          # 151 pixels0 | 98 load dst | uniform value:dst
-    and tmuau, rf5, -4 ; add rf14, rf8, rf7                         # 151 pixels0 | 98 load dst | uniform 0xfffffffc (vec4)
-    nop ; add rf15, rf14, rf6 ; ldtmu.rf6                           # 98 load dst | the item's record
-    nop ; ldunifrf.rf7                                              # 151 pixels0 | uniform 0x000000ff
-    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 121 filter | 123 mx | uniform 0x00000100
-    sub rf6, rf5, -14 ; v8dot rf10, rf6, rf9                        # 151 pixels0 | 123 mx
-    nop ; ldunifrf.rf11                                             # 151 pixels2 | uniform 0x00010000
-    nop ; ldunifrf.rf12                                             # 151 pixels3 | uniform 0x01000000
-    nop ; ldunifrf.rf13                                             # 137 rshr | uniform 0x00000040
-    nop ; ldunifrf.rf16                                             # 137 table | uniform table:taps
-    nop ; ldunifrf.rf17                                             # 151 pixels0 | uniform value:src_stride
+    add rf4, rf4, -3 ; add rf3, rf2, rf1                            # 148 pixels0 | the item's record
+    nop ; add rf5, rf4, rf5 ; ldunifrf.rf8                          # 148 pixels0 | 94 load dst | uniform value:dst
+    and tmuau, rf5, -4 ; add rf14, rf8, rf7                         # 148 pixels0 | 94 load dst | uniform 0xfffffffc (vec4)
+    nop ; add rf15, rf14, rf6 ; ldtmu.rf6                           # 94 load dst | the item's record
+    nop ; ldunifrf.rf7                                              # 148 pixels0 | uniform 0x000000ff
+    and rf8, rf6, rf7 ; ldunifrf.rf9                                # 116 filter | 118 mx | uniform 0x00000100
+    sub rf6, rf5, -14 ; v8dot rf10, rf6, rf9                        # 148 pixels0 | 118 mx
+    nop ; ldunifrf.rf11                                             # 148 pixels2 | uniform 0x00010000
+    nop ; ldunifrf.rf12                                             # 148 pixels3 | uniform 0x01000000
+    nop ; ldunifrf.rf13                                             # 134 rshr | uniform 0x00000040
+    nop ; ldunifrf.rf16                                             # 134 table | uniform table:taps
+    nop ; ldunifrf.rf17                                             # 148 pixels0 | uniform value:src_stride
 loop:
-    and tmua, rf6, -4 ; add rf6, rf5, rf17                          # 151 pixels0
-    shl rf5, rf5, 3 ; sub.pushc -, rf0, rf2                         # 151 pixels0 | 98 store dst
-    not rf18, rf5 ; mov rf2, rf3 ; thrsw ; ldunifrf.rf17            # 151 pixels0 | next trip | uniform value:src_stride
-    shl rf8, rf8, 4                                                 # 137 mul
-    add rf8, rf8, rf10 ; sub rf10, rf6, -14                         # 137 add | 151 pixels0
-    nop ; ldtmu.rf19                                                # 151 pixels0
-    shr rf20, rf19, rf5 ; ldtmu.rf19                                # 151 pixels0
-    shr rf22, rf19, rf5 ; add rf21, rf19, rf19 ; ldtmu.rf19         # 151 pixels0
-    shl rf23, rf21, rf18 ; add rf24, rf19, rf19 ; ldtmu.rf21        # 151 pixels0
-    shl rf24, rf24, rf18 ; add rf23, rf20, rf23 ; ldtmu.rf20        # 151 pixels0
-    shr rf22, rf19, rf5 ; add rf19, rf22, rf24 ; ldunifrf.rf24      # 151 pixels0 | 98 load dst | uniform value:dst_stride
-    shr rf21, rf21, rf5 ; add rf5, rf21, rf21                       # 151 pixels0
-    shl rf5, rf5, rf18 ; add rf20, rf20, rf20                       # 151 pixels0
-    shl rf18, rf20, rf18 ; add rf5, rf22, rf5                       # 151 pixels0
-    and rf21, rf23, rf7 ; add rf18, rf21, rf18                      # 151 pixels0
-    shl rf8, rf8, 5 ; v8dot rf20, rf23, rf9                         # 137 table | 151 pixels1
-    add rf8, rf16, rf8 ; v8dot rf22, rf23, rf11 ; ldunifrf.rf16     # 137 table | 151 pixels2 | uniform table:taps
-    mov tmuau, rf8 ; v8dot rf23, rf23, rf12 ; thrsw                 # 137 table | 151 pixels3 | uniform 0xfffffffc (vec4)
-    and rf25, rf19, rf7 ; v8dot rf26, rf19, rf9                     # 151 pixels4 | 151 pixels5
-    sub tmuau, rf8, -16 ; v8dot rf8, rf19, rf11                     # 137 table | 151 pixels6 | uniform 0xfffffffc (vec4)
-    and rf28, rf5, rf7 ; v8dot rf27, rf19, rf12 ; thrsw ; ldtmu.rf19 # 151 pixels7 | 137 table
-    and rf30, rf18, rf7 ; smul24 rf29, rf21, rf19 ; ldtmu.rf21      # 151 pixels7 | 137 mul | 137 table
-    mov tmuau, rf15 ; smul24 rf32, rf20, rf21 ; ldtmu.rf31          # 98 load dst | 137 mul | 137 table | uniform 0xfffffffa (vec2)
-    add rf32, rf29, rf32 ; smul24 rf33, rf22, rf31 ; thrsw ; ldtmu.rf29 # 137 add | 137 mul | 137 table
-    add rf32, rf32, rf33 ; smul24 rf33, rf23, rf29 ; ldtmu.rf34     # 137 add | 137 mul | 137 table
-    add rf32, rf32, rf33 ; smul24 rf35, rf25, rf34 ; ldtmu.rf33     # 137 add | 137 mul | 137 table
-    add rf35, rf32, rf35 ; smul24 rf36, rf26, rf33 ; ldtmu.rf32     # 137 add | 137 mul | 137 table
-    add rf36, rf35, rf36 ; smul24 rf37, rf8, rf32 ; ldtmu.rf35      # 137 add | 137 mul | 137 table
-    add rf36, rf36, rf37 ; smul24 rf37, rf27, rf35 ; ldtmu.rf38     # 137 add | 137 mul | 98 load dst
-    add rf20, rf36, rf37 ; smul24 rf37, rf20, rf19 ; ldtmu.rf36     # 137 add | 137 mul | 98 load dst
-    add rf20, rf20, rf13 ; smul24 rf39, rf22, rf21                  # 137 rshr | 137 mul
-    asr rf20, rf20, 7 ; smul24 rf40, rf23, rf31                     # 137 rshr | 137 mul
-    max rf20, rf20, 0 ; smul24 rf41, rf25, rf29                     # 137 out | 137 mul
-    min rf20, rf20, rf7 ; v8dot rf42, rf38, 1                       # 137 out | 98 load dst
-    add rf20, rf42, rf20 ; smul24 rf42, rf26, rf34                  # 98 add | 137 mul
-    add rf20, rf20, 1 ; smul24 rf43, rf8, rf33                      # 98 rshr | 137 mul
-    asr rf20, rf20, 1 ; add rf37, rf37, rf39                        # 98 rshr | 137 add
-    add rf37, rf37, rf40 ; smul24 rf40, rf27, rf32                  # 137 add | 137 mul
-    add rf37, rf37, rf41 ; smul24 rf41, rf28, rf35                  # 137 add | 137 mul
-    add rf37, rf37, rf42 ; v8dot rf42, rf38, rf9                    # 137 add | 98 load dst
-    add rf22, rf37, rf43 ; smul24 rf37, rf22, rf19                  # 137 add | 137 mul
-    add rf22, rf22, rf40 ; smul24 rf40, rf23, rf21                  # 137 add | 137 mul
-    add rf22, rf22, rf41 ; smul24 rf41, rf25, rf31                  # 137 add | 137 mul
-    add rf22, rf22, rf13 ; smul24 rf43, rf26, rf29                  # 137 rshr | 137 mul
-    asr rf22, rf22, 7 ; smul24 rf39, rf8, rf34                      # 137 rshr | 137 mul
-    max rf22, rf22, 0 ; smul24 rf44, rf27, rf33                     # 137 out | 137 mul
-    min rf22, rf22, rf7 ; add rf37, rf37, rf40                      # 137 out | 137 add
-    add rf22, rf42, rf22 ; smul24 rf42, rf28, rf32                  # 98 add | 137 mul
-    add rf22, rf22, 1 ; add rf37, rf37, rf41                        # 98 rshr | 137 add
-    asr rf22, rf22, 1 ; v8dot rf41, rf5, rf9                        # 98 rshr | 151 pixels7
-    vpack rf20, rf20, rf22 ; add rf22, rf37, rf43                   # 98 store dst | 137 add
-    add rf22, rf22, rf39 ; smul24 rf39, rf41, rf35                  # 137 add | 137 mul
-    add rf22, rf22, rf44 ; v8dot rf44, rf38, rf11                   # 137 add | 98 load dst
-    add rf22, rf22, rf42 ; smul24 rf23, rf23, rf19                  # 137 add | 137 mul
-    add rf22, rf22, rf39 ; smul24 rf39, rf25, rf21                  # 137 add | 137 mul
-    add rf22, rf22, rf13 ; smul24 rf42, rf26, rf31                  # 137 rshr | 137 mul
-    asr rf22, rf22, 7 ; smul24 rf37, rf8, rf29                      # 137 rshr | 137 mul
-    max rf22, rf22, 0 ; smul24 rf43, rf27, rf34                     # 137 out | 137 mul
-    min rf22, rf22, rf7 ; smul24 rf40, rf28, rf33                   # 137 out | 137 mul
-    add rf22, rf44, rf22 ; add rf23, rf23, rf39                     # 98 add | 137 add
-    add rf22, rf22, 1 ; smul24 rf39, rf41, rf32                     # 98 rshr | 137 mul
-    asr rf22, rf22, 1 ; add rf23, rf23, rf42                        # 98 rshr | 137 add
-    add rf23, rf23, rf37 ; v8dot rf37, rf5, rf11                    # 137 add | 151 pixels7
-    add rf23, rf23, rf43 ; smul24 rf43, rf37, rf35                  # 137 add | 137 mul
-    add rf23, rf23, rf40 ; smul24 rf25, rf25, rf19                  # 137 add | 137 mul
-    add rf23, rf23, rf39 ; smul24 rf39, rf26, rf21                  # 137 add | 137 mul
-    shr rf38, rf38, -8 ; add rf23, rf23, rf43                       # 98 load dst | 137 add
-    add rf23, rf23, rf13 ; smul24 rf43, rf8, rf31                   # 137 rshr | 137 mul
-    asr rf23, rf23, 7 ; smul24 rf40, rf27, rf29                     # 137 rshr | 137 mul
-    max rf23, rf23, 0 ; smul24 rf42, rf28, rf34                     # 137 out | 137 mul
-    min rf23, rf23, rf7 ; smul24 rf44, rf41, rf33                   # 137 out | 137 mul
-    add rf23, rf38, rf23 ; add rf25, rf25, rf39                     # 98 add | 137 add
-    add rf23, rf23, 1 ; smul24 rf38, rf37, rf32                     # 98 rshr | 137 mul
-    asr rf23, rf23, 1 ; add rf25, rf25, rf43                        # 98 rshr | 137 add
-    vpack rf22, rf22, rf23 ; add rf23, rf25, rf40                   # 98 store dst | 137 add
-    shr rf23, rf5, -8 ; add rf5, rf23, rf42                         # 151 pixels7 | 137 add
-    add rf5, rf5, rf44 ; smul24 rf44, rf23, rf35                    # 137 add | 137 mul
-    add rf5, rf5, rf38 ; smul24 rf26, rf26, rf19                    # 137 add | 137 mul
-    add rf5, rf5, rf44 ; smul24 rf44, rf8, rf21                     # 137 add | 137 mul
-    add rf5, rf5, rf13 ; smul24 rf38, rf27, rf31                    # 137 rshr | 137 mul
-    asr rf5, rf5, 7 ; smul24 rf42, rf28, rf29                       # 137 rshr | 137 mul
-    max rf5, rf5, 0 ; smul24 rf25, rf41, rf34                       # 137 out | 137 mul
-    min rf5, rf5, rf7 ; v8dot rf40, rf36, 1                         # 137 out | 98 load dst
-    add rf5, rf40, rf5 ; smul24 rf40, rf37, rf33                    # 98 add | 137 mul
-    add rf5, rf5, 1 ; add rf26, rf26, rf44                          # 98 rshr | 137 add
-    asr rf5, rf5, 1 ; smul24 rf44, rf23, rf32                       # 98 rshr | 137 mul
-    add rf26, rf26, rf38 ; smul24 rf38, rf30, rf35                  # 137 add | 137 mul
-    add rf26, rf26, rf42 ; v8dot rf42, rf36, rf9                    # 137 add | 98 load dst
-    add rf8, rf26, rf25 ; smul24 rf25, rf8, rf19                    # 137 add | 137 mul
-    add rf8, rf8, rf40 ; smul24 rf40, rf27, rf21                    # 137 add | 137 mul
-    add rf8, rf8, rf44 ; smul24 rf44, rf28, rf31                    # 137 add | 137 mul
-    add rf8, rf8, rf38 ; smul24 rf38, rf41, rf29                    # 137 add | 137 mul
-    add rf8, rf8, rf13 ; smul24 rf26, rf37, rf34                    # 137 rshr | 137 mul
-    asr rf8, rf8, 7 ; smul24 rf43, rf23, rf33                       # 137 rshr | 137 mul
-    max rf8, rf8, 0 ; add rf25, rf25, rf40                          # 137 out | 137 add
-    min rf8, rf8, rf7 ; smul24 rf40, rf30, rf32                     # 137 out | 137 mul
-    add rf8, rf42, rf8 ; add rf25, rf25, rf44                       # 98 add | 137 add
-    add rf8, rf8, 1 ; v8dot rf42, rf18, rf9                         # 98 rshr | 151 pixels7
-    asr rf8, rf8, 1 ; add rf25, rf25, rf38                          # 98 rshr | 137 add
-    vpack rf5, rf5, rf8 ; smul24 rf8, rf42, rf35                    # 98 store dst | 137 mul
-    add rf25, rf25, rf26 ; v8dot rf26, rf36, rf11                   # 137 add | 98 load dst
-    add rf25, rf25, rf43 ; smul24 rf27, rf27, rf19                  # 137 add | 137 mul
-    add rf25, rf25, rf40 ; smul24 rf28, rf28, rf21                  # 137 add | 137 mul
-    add rf8, rf25, rf8 ; smul24 rf25, rf41, rf31                    # 137 add | 137 mul
-    add rf8, rf8, rf13 ; smul24 rf37, rf37, rf29                    # 137 rshr | 137 mul
-    asr rf8, rf8, 7 ; smul24 rf23, rf23, rf34                       # 137 rshr | 137 mul
-    max rf8, rf8, 0 ; smul24 rf30, rf30, rf33                       # 137 out | 137 mul
-    min rf8, rf8, rf7 ; add rf27, rf27, rf28                        # 137 out | 137 add
-    add rf8, rf26, rf8 ; smul24 rf26, rf42, rf32                    # 98 add | 137 mul
-    add rf8, rf8, 1 ; add rf25, rf27, rf25                          # 98 rshr | 137 add
-    asr rf8, rf8, 1 ; v8dot rf18, rf18, rf11                        # 98 rshr | 151 pixels7
-    add rf18, rf25, rf37 ; smul24 rf25, rf18, rf35                  # 137 add | 137 mul
-    shr rf23, rf36, -8 ; add rf18, rf18, rf23                       # 98 load dst | 137 add
-    and tmuau, rf6, -4 ; add rf18, rf18, rf30                       # 151 pixels0 | 137 add | uniform 0xfffffffc (vec4)
-    and tmua, rf10, -4 ; add rf10, rf18, rf26                       # 151 pixels0 | 137 add
-    shl rf10, rf6, 3 ; add rf6, rf10, rf25                          # 151 pixels0 | 137 add
-    not rf25, rf10 ; add rf6, rf6, rf13 ; thrsw                     # 151 pixels0 | 137 rshr
-    asr rf6, rf6, 7 ; add rf24, rf15, rf24                          # 137 rshr | 98 load dst
-    max rf6, rf6, 0 ; mov tmuau, rf24                               # 137 out | 98 load dst | uniform 0xfffffffa (vec2)
-    min rf6, rf6, rf7 ; thrsw ; ldtmu.rf18                          # 137 out | 151 pixels0
-    shr rf23, rf18, rf10 ; add rf6, rf23, rf6 ; ldtmu.rf18          # 151 pixels0 | 98 add
-    add rf6, rf6, 1 ; add rf26, rf18, rf18                          # 98 rshr | 151 pixels0
-    asr rf3, rf6, 1 ; sub.pushc -, rf0, rf3                         # 98 rshr | whether there is a trip more
-    vpack rf8, rf8, rf3 ; add rf3, rf2, rf1 ; ldtmu.rf6             # 98 store dst | the item's record | 151 pixels0
-    shl rf30, rf26, rf25 ; add rf36, rf6, rf6 ; ldtmu.rf26          # 151 pixels0
-    shr rf30, rf18, rf10 ; add rf23, rf23, rf30 ; ldtmu.rf18        # 151 pixels0
-    shl rf36, rf36, rf25 ; add rf37, rf26, rf26 ; ldtmu.rf27        # 151 pixels0 | 98 load dst
-    shr rf30, rf6, rf10 ; add rf6, rf30, rf36 ; ldtmu.rf36          # 151 pixels0 | 98 load dst
-    shl rf37, rf37, rf25 ; v8dot rf42, rf23, rf9                    # 151 pixels0 | 151 pixels1
-    shr rf26, rf26, rf10 ; add rf10, rf30, rf37                     # 151 pixels0
-    add rf18, rf18, rf18 ; smul24 rf30, rf42, rf21                  # 151 pixels0 | 137 mul
-    shl rf18, rf18, rf25 ; v8dot rf25, rf23, rf11                   # 151 pixels0 | 151 pixels2
-    add rf18, rf26, rf18 ; smul24 rf26, rf25, rf31                  # 151 pixels0 | 137 mul
-    and rf37, rf23, rf7 ; v8dot rf28, rf6, rf9                      # 151 pixels0 | 151 pixels5
-    shr rf37, rf23, -8 ; smul24 rf23, rf37, rf19                    # 151 pixels3 | 137 mul
-    add rf23, rf23, rf30 ; smul24 rf30, rf37, rf29                  # 137 add | 137 mul
-    add rf23, rf23, rf26 ; smul24 rf26, rf28, rf33                  # 137 add | 137 mul
-    add rf23, rf23, rf30 ; v8dot rf30, rf6, rf11                    # 137 add | 151 pixels6
-    and rf41, rf6, rf7 ; smul24 rf40, rf30, rf32                    # 151 pixels4 | 137 mul
-    shr rf43, rf6, -8 ; smul24 rf6, rf41, rf34                      # 151 pixels7 | 137 mul
-    add rf6, rf23, rf6 ; smul24 rf23, rf43, rf35                    # 137 add | 137 mul
-    add rf6, rf6, rf26 ; smul24 rf26, rf42, rf19                    # 137 add | 137 mul
-    add rf6, rf6, rf40 ; smul24 rf40, rf25, rf21                    # 137 add | 137 mul
-    add rf6, rf6, rf23 ; smul24 rf23, rf37, rf31                    # 137 add | 137 mul
-    and rf42, rf27, rf7 ; add rf6, rf6, rf13                        # 98 load dst | 137 rshr
-    asr rf6, rf6, 7 ; smul24 rf38, rf41, rf29                       # 137 rshr | 137 mul
-    max rf6, rf6, 0 ; smul24 rf44, rf28, rf34                       # 137 out | 137 mul
-    min rf6, rf6, rf7 ; smul24 rf39, rf30, rf33                     # 137 out | 137 mul
-    add rf6, rf42, rf6 ; add rf26, rf26, rf40                       # 98 add | 137 add
-    add rf6, rf6, 1 ; smul24 rf40, rf43, rf32                       # 98 rshr | 137 mul
-    asr rf6, rf6, 1 ; add rf23, rf26, rf23                          # 98 rshr | 137 add
-    add rf23, rf23, rf38 ; v8dot rf38, rf27, rf9                    # 137 add | 98 load dst
-    and rf44, rf10, rf7 ; add rf23, rf23, rf44                      # 151 pixels7 | 137 add
-    add rf23, rf23, rf39 ; smul24 rf39, rf44, rf35                  # 137 add | 137 mul
-    add rf23, rf23, rf40 ; smul24 rf25, rf25, rf19                  # 137 add | 137 mul
-    add rf23, rf23, rf39 ; smul24 rf39, rf37, rf21                  # 137 add | 137 mul
-    add rf23, rf23, rf13 ; smul24 rf40, rf41, rf31                  # 137 rshr | 137 mul
-    asr rf23, rf23, 7 ; smul24 rf26, rf28, rf29                     # 137 rshr | 137 mul
-    max rf23, rf23, 0 ; smul24 rf42, rf30, rf34                     # 137 out | 137 mul
-    min rf23, rf23, rf7 ; smul24 rf45, rf43, rf33                   # 137 out | 137 mul
-    add rf23, rf38, rf23 ; add rf25, rf25, rf39                     # 98 add | 137 add
-    add rf23, rf23, 1 ; smul24 rf38, rf44, rf32                     # 98 rshr | 137 mul
-    asr rf23, rf23, 1 ; add rf25, rf25, rf40                        # 98 rshr | 137 add
-    vpack rf6, rf6, rf23 ; v8dot rf23, rf10, rf9                    # 98 store dst | 151 pixels7
-    add rf25, rf25, rf26 ; smul24 rf26, rf23, rf35                  # 137 add | 137 mul
-    add rf25, rf25, rf42 ; v8dot rf42, rf27, rf11                   # 137 add | 98 load dst
-    add rf25, rf25, rf45 ; smul24 rf37, rf37, rf19                  # 137 add | 137 mul
-    add rf25, rf25, rf38 ; smul24 rf38, rf41, rf21                  # 137 add | 137 mul
-    add rf25, rf25, rf26 ; smul24 rf26, rf28, rf31                  # 137 add | 137 mul
-    add rf25, rf25, rf13 ; smul24 rf45, rf30, rf29                  # 137 rshr | 137 mul
-    asr rf25, rf25, 7 ; smul24 rf40, rf43, rf34                     # 137 rshr | 137 mul
-    max rf25, rf25, 0 ; smul24 rf39, rf44, rf33                     # 137 out | 137 mul
-    min rf25, rf25, rf7 ; add rf37, rf37, rf38                      # 137 out | 137 add
-    add rf25, rf42, rf25 ; smul24 rf42, rf23, rf32                  # 98 add | 137 mul
-    add rf25, rf25, 1 ; add rf26, rf37, rf26                        # 98 rshr | 137 add
-    asr rf25, rf25, 1 ; v8dot rf37, rf10, rf11                      # 98 rshr | 151 pixels7
-    add rf26, rf26, rf45 ; smul24 rf45, rf37, rf35                  # 137 add | 137 mul
-    add rf26, rf26, rf40 ; smul24 rf40, rf41, rf19                  # 137 add | 137 mul
-    add rf26, rf26, rf39 ; smul24 rf39, rf28, rf21                  # 137 add | 137 mul
-    shr rf27, rf27, -8 ; add rf26, rf26, rf42                       # 98 load dst | 137 add
-    add rf26, rf26, rf45 ; smul24 rf45, rf30, rf31                  # 137 add | 137 mul
-    add rf26, rf26, rf13 ; smul24 rf42, rf43, rf29                  # 137 rshr | 137 mul
-    asr rf26, rf26, 7 ; smul24 rf41, rf44, rf34                     # 137 rshr | 137 mul
-    max rf26, rf26, 0 ; smul24 rf38, rf23, rf33                     # 137 out | 137 mul
-    min rf26, rf26, rf7 ; add rf39, rf40, rf39                      # 137 out | 137 add
-    add rf26, rf27, rf26 ; smul24 rf27, rf37, rf32                  # 98 add | 137 mul
-    add rf26, rf26, 1 ; add rf39, rf39, rf45                        # 98 rshr | 137 add
-    asr rf26, rf26, 1 ; add rf39, rf39, rf42                        # 98 rshr | 137 add
-    vpack rf25, rf25, rf26 ; add rf26, rf39, rf41                   # 98 store dst | 137 add
-    shr rf26, rf10, -8 ; add rf10, rf26, rf38                       # 151 pixels7 | 137 add
-    add rf10, rf10, rf27 ; smul24 rf27, rf26, rf35                  # 137 add | 137 mul
-    add rf10, rf10, rf27 ; smul24 rf27, rf28, rf19                  # 137 add | 137 mul
-    add rf10, rf10, rf13 ; smul24 rf28, rf30, rf21                  # 137 rshr | 137 mul
-    asr rf10, rf10, 7 ; smul24 rf38, rf43, rf31                     # 137 rshr | 137 mul
-    max rf10, rf10, 0 ; smul24 rf39, rf44, rf29                     # 137 out | 137 mul
-    min rf10, rf10, rf7 ; v8dot rf41, rf36, 1                       # 137 out | 98 load dst
-    add rf10, rf41, rf10 ; smul24 rf41, rf23, rf34                  # 98 add | 137 mul
-    add rf10, rf10, 1 ; smul24 rf42, rf37, rf33                     # 98 rshr | 137 mul
-    asr rf10, rf10, 1 ; add rf27, rf27, rf28                        # 98 rshr | 137 add
-    add rf27, rf27, rf38 ; smul24 rf38, rf26, rf32                  # 137 add | 137 mul
-    add rf27, rf27, rf39 ; v8dot rf39, rf36, rf9                    # 137 add | 98 load dst
-    and rf41, rf18, rf7 ; add rf27, rf27, rf41                      # 151 pixels7 | 137 add
-    add rf27, rf27, rf42 ; smul24 rf42, rf41, rf35                  # 137 add | 137 mul
-    add rf27, rf27, rf38 ; smul24 rf30, rf30, rf19                  # 137 add | 137 mul
-    add rf27, rf27, rf42 ; smul24 rf42, rf43, rf21                  # 137 add | 137 mul
-    add rf27, rf27, rf13 ; smul24 rf38, rf44, rf31                  # 137 rshr | 137 mul
-    asr rf27, rf27, 7 ; smul24 rf28, rf23, rf29                     # 137 rshr | 137 mul
-    max rf27, rf27, 0 ; smul24 rf45, rf37, rf34                     # 137 out | 137 mul
-    min rf27, rf27, rf7 ; smul24 rf40, rf26, rf33                   # 137 out | 137 mul
-    add rf27, rf39, rf27 ; add rf30, rf30, rf42                     # 98 add | 137 add
-    add rf27, rf27, 1 ; smul24 rf39, rf41, rf32                     # 98 rshr | 137 mul
-    asr rf27, rf27, 1 ; add rf30, rf30, rf38                        # 98 rshr | 137 add
-    vpack rf10, rf10, rf27 ; v8dot rf27, rf18, rf9                  # 98 store dst | 151 pixels7
-    add rf28, rf30, rf28 ; smul24 rf30, rf27, rf35                  # 137 add | 137 mul
-    add rf28, rf28, rf45 ; v8dot rf45, rf36, rf11                   # 137 add | 98 load dst
-    add rf19, rf28, rf40 ; smul24 rf28, rf43, rf19                  # 137 add | 137 mul
-    add rf19, rf19, rf39 ; smul24 rf21, rf44, rf21                  # 137 add | 137 mul
-    add rf19, rf19, rf30 ; smul24 rf23, rf23, rf31                  # 137 add | 137 mul
-    add rf19, rf19, rf13 ; smul24 rf29, rf37, rf29                  # 137 rshr | 137 mul
-    asr rf19, rf19, 7 ; smul24 rf26, rf26, rf34                     # 137 rshr | 137 mul
-    max rf19, rf19, 0 ; smul24 rf33, rf41, rf33                     # 137 out | 137 mul
-    min rf19, rf19, rf7 ; add rf21, rf28, rf21                      # 137 out | 137 add
-    add rf19, rf45, rf19 ; smul24 rf27, rf27, rf32                  # 98 add | 137 mul
-    add rf19, rf19, 1 ; add rf21, rf21, rf23                        # 98 rshr | 137 add
-    asr rf18, rf19, 1 ; v8dot rf19, rf18, rf11                      # 98 rshr | 151 pixels7
-    add rf19, rf21, rf29 ; smul24 rf21, rf19, rf35                  # 137 add | 137 mul
-    shr rf26, rf36, -8 ; add rf19, rf19, rf26                       # 98 load dst | 137 add
-    tmuwt - ; add rf19, rf19, rf33                                  # the last trip's stores | 137 add
-    v8pack tmud, rf20, rf22 ; add rf19, rf19, rf27                  # 98 store dst | 137 add
-    v8pack tmud, rf5, rf8 ; add rf5, rf19, rf21                     # 98 store dst | 137 add
-    add rf5, rf5, rf13 ; mov.ifnb tmuau, rf15                       # 137 rshr | 98 store dst | uniform 0xfffffffa (vec2)
-    asr rf5, rf5, 7                                                 # 137 rshr
-    max rf5, rf5, 0                                                 # 137 out
-    min rf5, rf5, rf7                                               # 137 out
-    umin tmuau, rf2, rf0 ; add rf5, rf26, rf5 ; thrsw               # the item's record | 98 add | uniform 0xfffffffb (vec3)
-    nop ; add rf5, rf5, 1                                           # 98 rshr
-    asr rf5, rf5, 1                                                 # 98 rshr
-    vpack rf18, rf18, rf5 ; ldtmu.rf5                               # 98 store dst | the item's record
-    v8pack tmud, rf6, rf25 ; add rf15, rf14, rf5 ; ldtmu.rf5        # 98 store dst | 98 load dst | the item's record
-    v8pack tmud, rf10, rf18 ; add rf5, rf4, rf5 ; ldtmu.rf18        # 98 store dst | 151 pixels0 | the item's record
-    mov.ifnb tmuau, rf24 ; v8dot rf10, rf18, rf9                    # 98 store dst | 123 mx | uniform 0xfffffffa (vec2)
-    and tmuau, rf5, -4                                              # 151 pixels0 | uniform 0xfffffffc (vec4)
+    and tmua, rf6, -4 ; add rf6, rf5, rf17                          # 148 pixels0
+    shl rf5, rf5, 3 ; sub.pushc -, rf0, rf2                         # 148 pixels0 | 94 store dst
+    not rf18, rf5 ; mov rf2, rf3 ; thrsw ; ldunifrf.rf17            # 148 pixels0 | next trip | uniform value:src_stride
+    shl rf8, rf8, 4                                                 # 134 mul
+    add rf8, rf8, rf10 ; sub rf10, rf6, -14                         # 134 add | 148 pixels0
+    nop ; ldtmu.rf19                                                # 148 pixels0
+    shr rf20, rf19, rf5 ; ldtmu.rf19                                # 148 pixels0
+    shr rf22, rf19, rf5 ; add rf21, rf19, rf19 ; ldtmu.rf19         # 148 pixels0
+    shl rf23, rf21, rf18 ; add rf24, rf19, rf19 ; ldtmu.rf21        # 148 pixels0
+    shl rf24, rf24, rf18 ; add rf23, rf20, rf23 ; ldtmu.rf20        # 148 pixels0
+    shr rf22, rf19, rf5 ; add rf19, rf22, rf24 ; ldunifrf.rf24      # 148 pixels0 | 94 load dst | uniform value:dst_stride
+    shr rf21, rf21, rf5 ; add rf5, rf21, rf21                       # 148 pixels0
+    shl rf5, rf5, rf18 ; add rf20, rf20, rf20                       # 148 pixels0
+    shl rf18, rf20, rf18 ; add rf5, rf22, rf5                       # 148 pixels0
+    and rf21, rf23, rf7 ; add rf18, rf21, rf18                      # 148 pixels0
+    shl rf8, rf8, 5 ; v8dot rf20, rf23, rf9                         # 134 table | 148 pixels1
+    add rf8, rf16, rf8 ; v8dot rf22, rf23, rf11 ; ldunifrf.rf16     # 134 table | 148 pixels2 | uniform table:taps
+    mov tmuau, rf8 ; v8dot rf23, rf23, rf12 ; thrsw                 # 134 table | 148 pixels3 | uniform 0xfffffffc (vec4)
+    and rf25, rf19, rf7 ; v8dot rf26, rf19, rf9                     # 148 pixels4 | 148 pixels5
+    sub tmuau, rf8, -16 ; v8dot rf8, rf19, rf11                     # 134 table | 148 pixels6 | uniform 0xfffffffc (vec4)
+    and rf28, rf5, rf7 ; v8dot rf27, rf19, rf12 ; thrsw ; ldtmu.rf19 # 148 pixels7 | 134 table
+    and rf30, rf18, rf7 ; smul24 rf29, rf21, rf19 ; ldtmu.rf21      # 148 pixels7 | 134 mul | 134 table
+    mov tmuau, rf15 ; smul24 rf32, rf20, rf21 ; ldtmu.rf31          # 94 load dst | 134 mul | 134 table | uniform 0xfffffffa (vec2)
+    add rf32, rf29, rf32 ; smul24 rf33, rf22, rf31 ; thrsw ; ldtmu.rf29 # 134 add | 134 mul | 134 table
+    add rf32, rf32, rf33 ; smul24 rf33, rf23, rf29 ; ldtmu.rf34     # 134 add | 134 mul | 134 table
+    add rf32, rf32, rf33 ; smul24 rf35, rf25, rf34 ; ldtmu.rf33     # 134 add | 134 mul | 134 table
+    add rf35, rf32, rf35 ; smul24 rf36, rf26, rf33 ; ldtmu.rf32     # 134 add | 134 mul | 134 table
+    add rf36, rf35, rf36 ; smul24 rf37, rf8, rf32 ; ldtmu.rf35      # 134 add | 134 mul | 134 table
+    add rf36, rf36, rf37 ; smul24 rf37, rf27, rf35 ; ldtmu.rf38     # 134 add | 134 mul | 94 load dst
+    add rf20, rf36, rf37 ; smul24 rf37, rf20, rf19 ; ldtmu.rf36     # 134 add | 134 mul | 94 load dst
+    add rf20, rf20, rf13 ; smul24 rf39, rf22, rf21                  # 134 rshr | 134 mul
+    asr rf20, rf20, 7 ; smul24 rf40, rf23, rf31                     # 134 rshr | 134 mul
+    max rf20, rf20, 0 ; smul24 rf41, rf25, rf29                     # 134 out | 134 mul
+    min rf20, rf20, rf7 ; v8dot rf42, rf38, 1                       # 134 out | 94 load dst
+    add rf20, rf42, rf20 ; smul24 rf42, rf26, rf34                  # 94 add | 134 mul
+    add rf20, rf20, 1 ; smul24 rf43, rf8, rf33                      # 94 rshr | 134 mul
+    asr rf20, rf20, 1 ; add rf37, rf37, rf39                        # 94 rshr | 134 add
+    add rf37, rf37, rf40 ; smul24 rf40, rf27, rf32                  # 134 add | 134 mul
+    add rf37, rf37, rf41 ; smul24 rf41, rf28, rf35                  # 134 add | 134 mul
+    add rf37, rf37, rf42 ; v8dot rf42, rf38, rf9                    # 134 add | 94 load dst
+    add rf22, rf37, rf43 ; smul24 rf37, rf22, rf19                  # 134 add | 134 mul
+    add rf22, rf22, rf40 ; smul24 rf40, rf23, rf21                  # 134 add | 134 mul
+    add rf22, rf22, rf41 ; smul24 rf41, rf25, rf31                  # 134 add | 134 mul
+    add rf22, rf22, rf13 ; smul24 rf43, rf26, rf29                  # 134 rshr | 134 mul
+    asr rf22, rf22, 7 ; smul24 rf39, rf8, rf34                      # 134 rshr | 134 mul
+    max rf22, rf22, 0 ; smul24 rf44, rf27, rf33                     # 134 out | 134 mul
+    min rf22, rf22, rf7 ; add rf37, rf37, rf40                      # 134 out | 134 add
+    add rf22, rf42, rf22 ; smul24 rf42, rf28, rf32                  # 94 add | 134 mul
+    add rf22, rf22, 1 ; add rf37, rf37, rf41                        # 94 rshr | 134 add
+    asr rf22, rf22, 1 ; v8dot rf41, rf5, rf9                        # 94 rshr | 148 pixels7
+    vpack rf20, rf20, rf22 ; add rf22, rf37, rf43                   # 94 store dst | 134 add
+    add rf22, rf22, rf39 ; smul24 rf39, rf41, rf35                  # 134 add | 134 mul
+    add rf22, rf22, rf44 ; v8dot rf44, rf38, rf11                   # 134 add | 94 load dst
+    add rf22, rf22, rf42 ; smul24 rf23, rf23, rf19                  # 134 add | 134 mul
+    add rf22, rf22, rf39 ; smul24 rf39, rf25, rf21                  # 134 add | 134 mul
+    add rf22, rf22, rf13 ; smul24 rf42, rf26, rf31                  # 134 rshr | 134 mul
+    asr rf22, rf22, 7 ; smul24 rf37, rf8, rf29                      # 134 rshr | 134 mul
+    max rf22, rf22, 0 ; smul24 rf43, rf27, rf34                     # 134 out | 134 mul
+    min rf22, rf22, rf7 ; smul24 rf40, rf28, rf33                   # 134 out | 134 mul
+    add rf22, rf44, rf22 ; add rf23, rf23, rf39                     # 94 add | 134 add
+    add rf22, rf22, 1 ; smul24 rf39, rf41, rf32                     # 94 rshr | 134 mul
+    asr rf22, rf22, 1 ; add rf23, rf23, rf42                        # 94 rshr | 134 add
+    add rf23, rf23, rf37 ; v8dot rf37, rf5, rf11                    # 134 add | 148 pixels7
+    add rf23, rf23, rf43 ; smul24 rf43, rf37, rf35                  # 134 add | 134 mul
+    add rf23, rf23, rf40 ; smul24 rf25, rf25, rf19                  # 134 add | 134 mul
+    add rf23, rf23, rf39 ; smul24 rf39, rf26, rf21                  # 134 add | 134 mul
+    shr rf38, rf38, -8 ; add rf23, rf23, rf43                       # 94 load dst | 134 add
+    add rf23, rf23, rf13 ; smul24 rf43, rf8, rf31                   # 134 rshr | 134 mul
+    asr rf23, rf23, 7 ; smul24 rf40, rf27, rf29                     # 134 rshr | 134 mul
+    max rf23, rf23, 0 ; smul24 rf42, rf28, rf34                     # 134 out | 134 mul
+    min rf23, rf23, rf7 ; smul24 rf44, rf41, rf33                   # 134 out | 134 mul
+    add rf23, rf38, rf23 ; add rf25, rf25, rf39                     # 94 add | 134 add
+    add rf23, rf23, 1 ; smul24 rf38, rf37, rf32                     # 94 rshr | 134 mul
+    asr rf23, rf23, 1 ; add rf25, rf25, rf43                        # 94 rshr | 134 add
+    vpack rf22, rf22, rf23 ; add rf23, rf25, rf40                   # 94 store dst | 134 add
+    shr rf23, rf5, -8 ; add rf5, rf23, rf42                         # 148 pixels7 | 134 add
+    add rf5, rf5, rf44 ; smul24 rf44, rf23, rf35                    # 134 add | 134 mul
+    add rf5, rf5, rf38 ; smul24 rf26, rf26, rf19                    # 134 add | 134 mul
+    add rf5, rf5, rf44 ; smul24 rf44, rf8, rf21                     # 134 add | 134 mul
+    add rf5, rf5, rf13 ; smul24 rf38, rf27, rf31                    # 134 rshr | 134 mul
+    asr rf5, rf5, 7 ; smul24 rf42, rf28, rf29                       # 134 rshr | 134 mul
+    max rf5, rf5, 0 ; smul24 rf25, rf41, rf34                       # 134 out | 134 mul
+    min rf5, rf5, rf7 ; v8dot rf40, rf36, 1                         # 134 out | 94 load dst
+    add rf5, rf40, rf5 ; smul24 rf40, rf37, rf33                    # 94 add | 134 mul
+    add rf5, rf5, 1 ; add rf26, rf26, rf44                          # 94 rshr | 134 add
+    asr rf5, rf5, 1 ; smul24 rf44, rf23, rf32                       # 94 rshr | 134 mul
+    add rf26, rf26, rf38 ; smul24 rf38, rf30, rf35                  # 134 add | 134 mul
+    add rf26, rf26, rf42 ; v8dot rf42, rf36, rf9                    # 134 add | 94 load dst
+    add rf8, rf26, rf25 ; smul24 rf25, rf8, rf19                    # 134 add | 134 mul
+    add rf8, rf8, rf40 ; smul24 rf40, rf27, rf21                    # 134 add | 134 mul
+    add rf8, rf8, rf44 ; smul24 rf44, rf28, rf31                    # 134 add | 134 mul
+    add rf8, rf8, rf38 ; smul24 rf38, rf41, rf29                    # 134 add | 134 mul
+    add rf8, rf8, rf13 ; smul24 rf26, rf37, rf34                    # 134 rshr | 134 mul
+    asr rf8, rf8, 7 ; smul24 rf43, rf23, rf33                       # 134 rshr | 134 mul
+    max rf8, rf8, 0 ; add rf25, rf25, rf40                          # 134 out | 134 add
+    min rf8, rf8, rf7 ; smul24 rf40, rf30, rf32                     # 134 out | 134 mul
+    add rf8, rf42, rf8 ; add rf25, rf25, rf44                       # 94 add | 134 add
+    add rf8, rf8, 1 ; v8dot rf42, rf18, rf9                         # 94 rshr | 148 pixels7
+    asr rf8, rf8, 1 ; add rf25, rf25, rf38                          # 94 rshr | 134 add
+    vpack rf5, rf5, rf8 ; smul24 rf8, rf42, rf35                    # 94 store dst | 134 mul
+    add rf25, rf25, rf26 ; v8dot rf26, rf36, rf11                   # 134 add | 94 load dst
+    add rf25, rf25, rf43 ; smul24 rf27, rf27, rf19                  # 134 add | 134 mul
+    add rf25, rf25, rf40 ; smul24 rf28, rf28, rf21                  # 134 add | 134 mul
+    add rf8, rf25, rf8 ; smul24 rf25, rf41, rf31                    # 134 add | 134 mul
+    add rf8, rf8, rf13 ; smul24 rf37, rf37, rf29                    # 134 rshr | 134 mul
+    asr rf8, rf8, 7 ; smul24 rf23, rf23, rf34                       # 134 rshr | 134 mul
+    max rf8, rf8, 0 ; smul24 rf30, rf30, rf33                       # 134 out | 134 mul
+    min rf8, rf8, rf7 ; add rf27, rf27, rf28                        # 134 out | 134 add
+    add rf8, rf26, rf8 ; smul24 rf26, rf42, rf32                    # 94 add | 134 mul
+    add rf8, rf8, 1 ; add rf25, rf27, rf25                          # 94 rshr | 134 add
+    asr rf8, rf8, 1 ; v8dot rf18, rf18, rf11                        # 94 rshr | 148 pixels7
+    add rf18, rf25, rf37 ; smul24 rf25, rf18, rf35                  # 134 add | 134 mul
+    shr rf23, rf36, -8 ; add rf18, rf18, rf23                       # 94 load dst | 134 add
+    and tmuau, rf6, -4 ; add rf18, rf18, rf30                       # 148 pixels0 | 134 add | uniform 0xfffffffc (vec4)
+    and tmua, rf10, -4 ; add rf10, rf18, rf26                       # 148 pixels0 | 134 add
+    shl rf10, rf6, 3 ; add rf6, rf10, rf25                          # 148 pixels0 | 134 add
+    not rf25, rf10 ; add rf6, rf6, rf13 ; thrsw                     # 148 pixels0 | 134 rshr
+    asr rf6, rf6, 7 ; add rf24, rf15, rf24                          # 134 rshr | 94 load dst
+    max rf6, rf6, 0 ; mov tmuau, rf24                               # 134 out | 94 load dst | uniform 0xfffffffa (vec2)
+    min rf6, rf6, rf7 ; thrsw ; ldtmu.rf18                          # 134 out | 148 pixels0
+    shr rf23, rf18, rf10 ; add rf6, rf23, rf6 ; ldtmu.rf18          # 148 pixels0 | 94 add
+    add rf6, rf6, 1 ; add rf26, rf18, rf18                          # 94 rshr | 148 pixels0
+    asr rf3, rf6, 1 ; sub.pushc -, rf0, rf3                         # 94 rshr | whether there is a trip more
+    vpack rf8, rf8, rf3 ; add rf3, rf2, rf1 ; ldtmu.rf6             # 94 store dst | the item's record | 148 pixels0
+    shl rf30, rf26, rf25 ; add rf36, rf6, rf6 ; ldtmu.rf26          # 148 pixels0
+    shr rf30, rf18, rf10 ; add rf23, rf23, rf30 ; ldtmu.rf18        # 148 pixels0
+    shl rf36, rf36, rf25 ; add rf37, rf26, rf26 ; ldtmu.rf27        # 148 pixels0 | 94 load dst
+    shr rf30, rf6, rf10 ; add rf6, rf30, rf36 ; ldtmu.rf36          # 148 pixels0 | 94 load dst
+    shl rf37, rf37, rf25 ; v8dot rf42, rf23, rf9                    # 148 pixels0 | 148 pixels1
+    shr rf26, rf26, rf10 ; add rf10, rf30, rf37                     # 148 pixels0
+    add rf18, rf18, rf18 ; smul24 rf30, rf42, rf21                  # 148 pixels0 | 134 mul
+    shl rf18, rf18, rf25 ; v8dot rf25, rf23, rf11                   # 148 pixels0 | 148 pixels2
+    add rf18, rf26, rf18 ; smul24 rf26, rf25, rf31                  # 148 pixels0 | 134 mul
+    and rf37, rf23, rf7 ; v8dot rf28, rf6, rf9                      # 148 pixels0 | 148 pixels5
+    shr rf37, rf23, -8 ; smul24 rf23, rf37, rf19                    # 148 pixels3 | 134 mul
+    add rf23, rf23, rf30 ; smul24 rf30, rf37, rf29                  # 134 add | 134 mul
+    add rf23, rf23, rf26 ; smul24 rf26, rf28, rf33                  # 134 add | 134 mul
+    add rf23, rf23, rf30 ; v8dot rf30, rf6, rf11                    # 134 add | 148 pixels6
+    and rf41, rf6, rf7 ; smul24 rf40, rf30, rf32                    # 148 pixels4 | 134 mul
+    shr rf43, rf6, -8 ; smul24 rf6, rf41, rf34                      # 148 pixels7 | 134 mul
+    add rf6, rf23, rf6 ; smul24 rf23, rf43, rf35                    # 134 add | 134 mul
+    add rf6, rf6, rf26 ; smul24 rf26, rf42, rf19                    # 134 add | 134 mul
+    add rf6, rf6, rf40 ; smul24 rf40, rf25, rf21                    # 134 add | 134 mul
+    add rf6, rf6, rf23 ; smul24 rf23, rf37, rf31                    # 134 add | 134 mul
+    and rf42, rf27, rf7 ; add rf6, rf6, rf13                        # 94 load dst | 134 rshr
+    asr rf6, rf6, 7 ; smul24 rf38, rf41, rf29                       # 134 rshr | 134 mul
+    max rf6, rf6, 0 ; smul24 rf44, rf28, rf34                       # 134 out | 134 mul
+    min rf6, rf6, rf7 ; smul24 rf39, rf30, rf33                     # 134 out | 134 mul
+    add rf6, rf42, rf6 ; add rf26, rf26, rf40                       # 94 add | 134 add
+    add rf6, rf6, 1 ; smul24 rf40, rf43, rf32                       # 94 rshr | 134 mul
+    asr rf6, rf6, 1 ; add rf23, rf26, rf23                          # 94 rshr | 134 add
+    add rf23, rf23, rf38 ; v8dot rf38, rf27, rf9                    # 134 add | 94 load dst
+    and rf44, rf10, rf7 ; add rf23, rf23, rf44                      # 148 pixels7 | 134 add
+    add rf23, rf23, rf39 ; smul24 rf39, rf44, rf35                  # 134 add | 134 mul
+    add rf23, rf23, rf40 ; smul24 rf25, rf25, rf19                  # 134 add | 134 mul
+    add rf23, rf23, rf39 ; smul24 rf39, rf37, rf21                  # 134 add | 134 mul
+    add rf23, rf23, rf13 ; smul24 rf40, rf41, rf31                  # 134 rshr | 134 mul
+    asr rf23, rf23, 7 ; smul24 rf26, rf28, rf29                     # 134 rshr | 134 mul
+    max rf23, rf23, 0 ; smul24 rf42, rf30, rf34                     # 134 out | 134 mul
+    min rf23, rf23, rf7 ; smul24 rf45, rf43, rf33                   # 134 out | 134 mul
+    add rf23, rf38, rf23 ; add rf25, rf25, rf39                     # 94 add | 134 add
+    add rf23, rf23, 1 ; smul24 rf38, rf44, rf32                     # 94 rshr | 134 mul
+    asr rf23, rf23, 1 ; add rf25, rf25, rf40                        # 94 rshr | 134 add
+    vpack rf6, rf6, rf23 ; v8dot rf23, rf10, rf9                    # 94 store dst | 148 pixels7
+    add rf25, rf25, rf26 ; smul24 rf26, rf23, rf35                  # 134 add | 134 mul
+    add rf25, rf25, rf42 ; v8dot rf42, rf27, rf11                   # 134 add | 94 load dst
+    add rf25, rf25, rf45 ; smul24 rf37, rf37, rf19                  # 134 add | 134 mul
+    add rf25, rf25, rf38 ; smul24 rf38, rf41, rf21                  # 134 add | 134 mul
+    add rf25, rf25, rf26 ; smul24 rf26, rf28, rf31                  # 134 add | 134 mul
+    add rf25, rf25, rf13 ; smul24 rf45, rf30, rf29                  # 134 rshr | 134 mul
+    asr rf25, rf25, 7 ; smul24 rf40, rf43, rf34                     # 134 rshr | 134 mul
+    max rf25, rf25, 0 ; smul24 rf39, rf44, rf33                     # 134 out | 134 mul
+    min rf25, rf25, rf7 ; add rf37, rf37, rf38                      # 134 out | 134 add
+    add rf25, rf42, rf25 ; smul24 rf42, rf23, rf32                  # 94 add | 134 mul
+    add rf25, rf25, 1 ; add rf26, rf37, rf26                        # 94 rshr | 134 add
+    asr rf25, rf25, 1 ; v8dot rf37, rf10, rf11                      # 94 rshr | 148 pixels7
+    add rf26, rf26, rf45 ; smul24 rf45, rf37, rf35                  # 134 add | 134 mul
+    add rf26, rf26, rf40 ; smul24 rf40, rf41, rf19                  # 134 add | 134 mul
+    add rf26, rf26, rf39 ; smul24 rf39, rf28, rf21                  # 134 add | 134 mul
+    shr rf27, rf27, -8 ; add rf26, rf26, rf42                       # 94 load dst | 134 add
+    add rf26, rf26, rf45 ; smul24 rf45, rf30, rf31                  # 134 add | 134 mul
+    add rf26, rf26, rf13 ; smul24 rf42, rf43, rf29                  # 134 rshr | 134 mul
+    asr rf26, rf26, 7 ; smul24 rf41, rf44, rf34                     # 134 rshr | 134 mul
+    max rf26, rf26, 0 ; smul24 rf38, rf23, rf33                     # 134 out | 134 mul
+    min rf26, rf26, rf7 ; add rf39, rf40, rf39                      # 134 out | 134 add
+    add rf26, rf27, rf26 ; smul24 rf27, rf37, rf32                  # 94 add | 134 mul
+    add rf26, rf26, 1 ; add rf39, rf39, rf45                        # 94 rshr | 134 add
+    asr rf26, rf26, 1 ; add rf39, rf39, rf42                        # 94 rshr | 134 add
+    vpack rf25, rf25, rf26 ; add rf26, rf39, rf41                   # 94 store dst | 134 add
+    shr rf26, rf10, -8 ; add rf10, rf26, rf38                       # 148 pixels7 | 134 add
+    add rf10, rf10, rf27 ; smul24 rf27, rf26, rf35                  # 134 add | 134 mul
+    add rf10, rf10, rf27 ; smul24 rf27, rf28, rf19                  # 134 add | 134 mul
+    add rf10, rf10, rf13 ; smul24 rf28, rf30, rf21                  # 134 rshr | 134 mul
+    asr rf10, rf10, 7 ; smul24 rf38, rf43, rf31                     # 134 rshr | 134 mul
+    max rf10, rf10, 0 ; smul24 rf39, rf44, rf29                     # 134 out | 134 mul
+    min rf10, rf10, rf7 ; v8dot rf41, rf36, 1                       # 134 out | 94 load dst
+    add rf10, rf41, rf10 ; smul24 rf41, rf23, rf34                  # 94 add | 134 mul
+    add rf10, rf10, 1 ; smul24 rf42, rf37, rf33                     # 94 rshr | 134 mul
+    asr rf10, rf10, 1 ; add rf27, rf27, rf28                        # 94 rshr | 134 add
+    add rf27, rf27, rf38 ; smul24 rf38, rf26, rf32                  # 134 add | 134 mul
+    add rf27, rf27, rf39 ; v8dot rf39, rf36, rf9                    # 134 add | 94 load dst
+    and rf41, rf18, rf7 ; add rf27, rf27, rf41                      # 148 pixels7 | 134 add
+    add rf27, rf27, rf42 ; smul24 rf42, rf41, rf35                  # 134 add | 134 mul
+    add rf27, rf27, rf38 ; smul24 rf30, rf30, rf19                  # 134 add | 134 mul
+    add rf27, rf27, rf42 ; smul24 rf42, rf43, rf21                  # 134 add | 134 mul
+    add rf27, rf27, rf13 ; smul24 rf38, rf44, rf31                  # 134 rshr | 134 mul
+    asr rf27, rf27, 7 ; smul24 rf28, rf23, rf29                     # 134 rshr | 134 mul
+    max rf27, rf27, 0 ; smul24 rf45, rf37, rf34                     # 134 out | 134 mul
+    min rf27, rf27, rf7 ; smul24 rf40, rf26, rf33                   # 134 out | 134 mul
+    add rf27, rf39, rf27 ; add rf30, rf30, rf42                     # 94 add | 134 add
+    add rf27, rf27, 1 ; smul24 rf39, rf41, rf32                     # 94 rshr | 134 mul
+    asr rf27, rf27, 1 ; add rf30, rf30, rf38                        # 94 rshr | 134 add
+    vpack rf10, rf10, rf27 ; v8dot rf27, rf18, rf9                  # 94 store dst | 148 pixels7
+    add rf28, rf30, rf28 ; smul24 rf30, rf27, rf35                  # 134 add | 134 mul
+    add rf28, rf28, rf45 ; v8dot rf45, rf36, rf11                   # 134 add | 94 load dst
+    add rf19, rf28, rf40 ; smul24 rf28, rf43, rf19                  # 134 add | 134 mul
+    add rf19, rf19, rf39 ; smul24 rf21, rf44, rf21                  # 134 add | 134 mul
+    add rf19, rf19, rf30 ; smul24 rf23, rf23, rf31                  # 134 add | 134 mul
+    add rf19, rf19, rf13 ; smul24 rf29, rf37, rf29                  # 134 rshr | 134 mul
+    asr rf19, rf19, 7 ; smul24 rf26, rf26, rf34                     # 134 rshr | 134 mul
+    max rf19, rf19, 0 ; smul24 rf33, rf41, rf33                     # 134 out | 134 mul
+    min rf19, rf19, rf7 ; add rf21, rf28, rf21                      # 134 out | 134 add
+    add rf19, rf45, rf19 ; smul24 rf27, rf27, rf32                  # 94 add | 134 mul
+    add rf19, rf19, 1 ; add rf21, rf21, rf23                        # 94 rshr | 134 add
+    asr rf18, rf19, 1 ; v8dot rf19, rf18, rf11                      # 94 rshr | 148 pixels7
+    add rf19, rf21, rf29 ; smul24 rf21, rf19, rf35                  # 134 add | 134 mul
+    shr rf26, rf36, -8 ; add rf19, rf19, rf26                       # 94 load dst | 134 add
+    tmuwt - ; add rf19, rf19, rf33                                  # the last trip's stores | 134 add
+    v8pack tmud, rf20, rf22 ; add rf19, rf19, rf27                  # 94 store dst | 134 add
+    v8pack tmud, rf5, rf8 ; add rf5, rf19, rf21                     # 94 store dst | 134 add
+    add rf5, rf5, rf13 ; mov.ifnb tmuau, rf15                       # 134 rshr | 94 store dst | uniform 0xfffffffa (vec2)
+    asr rf5, rf5, 7                                                 # 134 rshr
+    max rf5, rf5, 0                                                 # 134 out
+    min rf5, rf5, rf7                                               # 134 out
+    umin tmuau, rf2, rf0 ; add rf5, rf26, rf5 ; thrsw               # the item's record | 94 add | uniform 0xfffffffb (vec3)
+    nop ; add rf5, rf5, 1                                           # 94 rshr
+    asr rf5, rf5, 1                                                 # 94 rshr
+    vpack rf18, rf18, rf5 ; ldtmu.rf5                               # 94 store dst | the item's record
+    v8pack tmud, rf6, rf25 ; add rf15, rf14, rf5 ; ldtmu.rf5        # 94 store dst | 94 load dst | the item's record
+    v8pack tmud, rf10, rf18 ; add rf5, rf4, rf5 ; ldtmu.rf18        # 94 store dst | 148 pixels0 | the item's record
+    mov.ifnb tmuau, rf24 ; v8dot rf10, rf18, rf9                    # 94 store dst | 118 mx | uniform 0xfffffffa (vec2)
+    and tmuau, rf5, -4                                              # 148 pixels0 | uniform 0xfffffffc (vec4)
     bu.anyna loop, r:unif                                           # next trip
-    and rf8, rf18, rf7 ; sub rf6, rf5, -14                          # 121 filter | 151 pixels0
+    and rf8, rf18, rf7 ; sub rf6, rf5, -14                          # 116 filter | 148 pixels0
     nop
     nop
     ldtmu.-                                                         # looked up for a trip that there is not

@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash 8c2bc6f14da2f679
+# input hash 82a964861f366eb8
 #
 # A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -48,195 +48,195 @@
     shl rf0, rf0, 2
     and rf0, rf3, 3 ; add rf2, rf0, rf2
     shl rf2, rf2, 4
-    shl rf3, rf0, 1                                                 # 137 rshr
+    shl rf3, rf0, 1                                                 # 134 rshr
     setnnmode_ss ; sub rf1, rf1, 1
     shl rf1, rf1, 4
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 137 rshr | uniform value:src_stride
-    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf4 ; thrsw             # the item's record | 137 rshr | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf5                                              # 137 rshr | uniform value:src
-    nop ; add rf1, rf5, rf1 ; ldunifrf.rf8                          # 137 rshr | 121 filter | uniform 0x000000ff
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf4            # 134 rshr | uniform value:src_stride
+    umin tmuau, rf2, rf0 ; smul24 rf1, rf3, rf4 ; thrsw             # the item's record | 134 rshr | uniform 0xfffffffb (vec3)
+    nop ; ldunifrf.rf5                                              # 134 rshr | uniform value:src
+    nop ; add rf1, rf5, rf1 ; ldunifrf.rf8                          # 134 rshr | 116 filter | uniform 0x000000ff
     nop ; ldtmu.rf7                                                 # the item's record
     nop ; ldtmu.rf6                                                 # the item's record
     nop ; ldtmu.rf10                                                # the item's record
-    and rf5, rf10, rf8 ; ldunifrf.rf13                              # 121 filter | 98 load dst | uniform value:dst_stride
-    shl rf3, rf5, 4 ; smul24 rf12, rf3, rf13                        # 137 mul | 98 load dst
-    nop ; add rf5, rf1, -3                                          # 137 rshr
-    nop ; add rf16, rf5, rf6 ; ldunifrf.rf9                         # 137 rshr | 123 mx | uniform 0x00000100
-    and tmuau, rf16, -4 ; v8dot rf10, rf10, rf9                     # 137 rshr | 123 mx | uniform 0xfffffffc (vec4)
-    shl rf6, rf16, 3 ; add rf3, rf3, rf10                           # 137 rshr | 137 add
-    shl rf11, rf3, 3 ; add rf17, rf16, rf4                          # 137 rshr
-    nop ; ldunifrf.rf3                                              # 98 load dst | uniform value:dst
-    nop ; add rf14, rf3, rf12 ; ldunifrf.rf3                        # 98 load dst | uniform value:threads
-    shl rf1, rf3, 6 ; add rf15, rf14, rf7                           # 98 load dst
-    sub rf16, rf16, -14 ; add rf3, rf2, rf1                         # 137 rshr | the item's record
-    and tmua, rf16, -4 ; add rf18, rf15, rf13                       # 137 rshr | 98 load dst
-    nop ; ldunifrf.rf7                                              # 137 rshr | uniform 0x80808080
-    nop ; ldunifrf.rf10                                             # 137 rshr | uniform table:taps_bytes
-    nop ; ldunifrf.rf12                                             # 137 rshr | uniform 0x00004040
-    nop ; ldunifrf.rf16                                             # 98 load dst | uniform 0x00000010
+    and rf5, rf10, rf8 ; ldunifrf.rf13                              # 116 filter | 94 load dst | uniform value:dst_stride
+    shl rf3, rf5, 4 ; smul24 rf12, rf3, rf13                        # 134 mul | 94 load dst
+    nop ; add rf5, rf1, -3                                          # 134 rshr
+    nop ; add rf16, rf5, rf6 ; ldunifrf.rf9                         # 134 rshr | 118 mx | uniform 0x00000100
+    and tmuau, rf16, -4 ; v8dot rf10, rf10, rf9                     # 134 rshr | 118 mx | uniform 0xfffffffc (vec4)
+    shl rf6, rf16, 3 ; add rf3, rf3, rf10                           # 134 rshr | 134 add
+    shl rf11, rf3, 3 ; add rf17, rf16, rf4                          # 134 rshr
+    nop ; ldunifrf.rf3                                              # 94 load dst | uniform value:dst
+    nop ; add rf14, rf3, rf12 ; ldunifrf.rf3                        # 94 load dst | uniform value:threads
+    shl rf1, rf3, 6 ; add rf15, rf14, rf7                           # 94 load dst
+    sub rf16, rf16, -14 ; add rf3, rf2, rf1                         # 134 rshr | the item's record
+    and tmua, rf16, -4 ; add rf18, rf15, rf13                       # 134 rshr | 94 load dst
+    nop ; ldunifrf.rf7                                              # 134 rshr | uniform 0x80808080
+    nop ; ldunifrf.rf10                                             # 134 rshr | uniform table:taps_bytes
+    nop ; ldunifrf.rf12                                             # 134 rshr | uniform 0x00004040
+    nop ; ldunifrf.rf16                                             # 94 load dst | uniform 0x00000010
 loop:
-    not rf11, rf6 ; add tmuau, rf10, rf11 ; thrsw                   # 137 rshr | uniform 0xfffffffa (vec2)
-    shl rf19, rf17, 3                                               # 137 rshr
-    not rf21, rf19 ; sub rf20, rf17, -14                            # 137 rshr
-    nop ; thrsw ; ldtmu.rf22                                        # 137 rshr
-    shr rf23, rf22, rf6 ; mov tmuau, rf15 ; ldtmu.rf22              # 137 rshr | 98 load dst | uniform 0xfffffffa (vec2)
-    shr rf25, rf22, rf6 ; add rf24, rf22, rf22 ; ldtmu.rf22         # 137 rshr
-    shl rf26, rf24, rf11 ; add rf27, rf22, rf22 ; thrsw ; ldtmu.rf24 # 137 rshr
-    shl rf27, rf27, rf11 ; add rf26, rf23, rf26 ; ldtmu.rf23        # 137 rshr
-    shr rf25, rf22, rf6 ; add rf22, rf25, rf27 ; ldtmu.rf27         # 137 rshr
-    shr rf24, rf24, rf6 ; add rf6, rf24, rf24 ; ldtmu.rf28          # 137 rshr
-    shl rf6, rf6, rf11 ; add rf23, rf23, rf23 ; ldtmu.rf29          # 137 rshr | 98 load dst
-    shl rf11, rf23, rf11 ; add rf6, rf25, rf6 ; ldtmu.rf23          # 137 rshr | 98 load dst
-    xor rf24, rf26, rf7 ; add rf11, rf24, rf11                      # 137 rshr
-    xor rf22, rf22, rf7 ; v8dot rf26, rf24, rf27                    # 137 rshr
-    and rf25, rf29, rf8 ; add rf26, rf26, rf12                      # 98 load dst | 137 rshr
-    xor rf30, rf6, rf7 ; v8dot rf6, rf22, rf28                      # 137 rshr
-    shl rf26, rf27, 8 ; add rf6, rf6, rf26                          # 137 rshr
-    asr rf6, rf6, 7 ; v8dot rf31, rf24, rf26                        # 137 rshr
-    max rf6, rf6, 0 ; add rf31, rf31, rf12                          # 137 out | 137 rshr
-    min rf6, rf6, rf8 ; v8dot rf32, rf22, rf27                      # 137 out | 137 rshr
-    shr rf25, rf27, -8 ; add rf6, rf25, rf6                         # 137 rshr | 98 add
-    shl rf32, rf28, 8 ; add rf33, rf32, rf12                        # 137 rshr
-    shr rf32, rf28, -8 ; add rf25, rf25, rf32                       # 137 rshr
-    shr rf35, rf29, 8 ; v8dot rf34, rf22, rf25                      # 98 load dst | 137 rshr
-    and rf35, rf35, rf8 ; add rf6, rf6, 1                           # 98 load dst | 98 rshr
-    asr rf6, rf6, 1 ; add rf31, rf34, rf31                          # 98 rshr | 137 rshr
-    shl rf36, rf27, -16 ; v8dot rf34, rf30, rf32                    # 137 rshr
-    shr rf34, rf27, -16 ; add rf31, rf34, rf31                      # 137 rshr
-    asr rf31, rf31, 7 ; v8dot rf37, rf24, rf36                      # 137 rshr
-    max rf31, rf31, 0 ; add rf37, rf37, rf12                        # 137 out | 137 rshr
-    min rf31, rf31, rf8 ; v8dot rf38, rf30, rf28                    # 137 out | 137 rshr
-    shl rf35, rf28, -16 ; add rf31, rf35, rf31                      # 137 rshr | 98 add
-    shr rf35, rf28, -16 ; add rf34, rf34, rf35                      # 137 rshr
-    shr rf39, rf29, rf16 ; add rf31, rf31, 1                        # 98 load dst | 98 rshr
-    asr rf31, rf31, 1 ; v8dot rf40, rf22, rf34                      # 98 rshr | 137 rshr
-    vpack rf6, rf6, rf31 ; add rf31, rf40, rf37                     # 98 store dst | 137 rshr
-    and rf37, rf39, rf8 ; v8dot rf39, rf30, rf35                    # 98 load dst | 137 rshr
-    shl rf39, rf27, -8 ; add rf31, rf39, rf31                       # 137 rshr
-    asr rf24, rf31, 7 ; v8dot rf31, rf24, rf39                      # 137 rshr
-    max rf24, rf24, 0 ; add rf31, rf31, rf12                        # 137 out | 137 rshr
-    min rf24, rf24, rf8 ; add rf33, rf38, rf33                      # 137 out | 137 rshr
-    shr rf37, rf27, 8 ; add rf24, rf37, rf24                        # 137 rshr | 98 add
-    shl rf38, rf28, -8 ; v8dot rf40, rf22, rf26                     # 137 rshr
-    shr rf38, rf28, 8 ; add rf37, rf37, rf38                        # 137 rshr
-    shr rf41, rf29, -8 ; v8dot rf29, rf22, rf37                     # 98 load dst | 137 rshr
-    asr rf31, rf33, 7 ; add rf29, rf29, rf31                        # 137 rshr
-    max rf33, rf31, 0 ; v8dot rf31, rf30, rf38                      # 137 out | 137 rshr
-    min rf33, rf33, rf8 ; add rf24, rf24, 1                         # 137 out | 98 rshr
-    asr rf24, rf24, 1 ; add rf29, rf31, rf29                        # 98 rshr | 137 rshr
-    asr rf29, rf29, 7 ; add rf40, rf40, rf12                        # 137 rshr
-    max rf29, rf29, 0 ; v8dot rf31, rf30, rf25                      # 137 out | 137 rshr
-    min rf29, rf29, rf8 ; add rf31, rf31, rf40                      # 137 out | 137 rshr
-    and rf41, rf23, rf8 ; add rf29, rf41, rf29                      # 98 load dst | 98 add
-    xor rf29, rf11, rf7 ; add rf11, rf29, 1                         # 137 rshr | 98 rshr
-    asr rf11, rf11, 1 ; add rf33, rf41, rf33                        # 98 rshr | 98 add
-    vpack rf11, rf24, rf11 ; add rf24, rf33, 1                      # 98 store dst | 98 rshr
-    asr rf24, rf24, 1 ; v8dot rf33, rf29, rf32                      # 98 rshr | 137 rshr
-    shr rf33, rf23, 8 ; add rf31, rf33, rf31                        # 98 load dst | 137 rshr
-    asr rf31, rf31, 7 ; v8dot rf41, rf22, rf36                      # 137 rshr
-    max rf31, rf31, 0 ; add rf41, rf41, rf12                        # 137 out | 137 rshr
-    min rf31, rf31, rf8 ; v8dot rf40, rf30, rf34                    # 137 out | 137 rshr
-    and rf33, rf33, rf8 ; add rf40, rf40, rf41                      # 98 load dst | 137 rshr
-    shr rf33, rf23, rf16 ; add rf31, rf33, rf31                     # 98 load dst | 98 add
-    and rf33, rf33, rf8 ; add rf31, rf31, 1                         # 98 load dst | 98 rshr
-    asr rf31, rf31, 1 ; v8dot rf41, rf29, rf35                      # 98 rshr | 137 rshr
-    vpack rf24, rf24, rf31 ; add rf31, rf41, rf40                   # 98 store dst | 137 rshr
-    asr rf22, rf31, 7 ; v8dot rf31, rf22, rf39                      # 137 rshr
-    max rf22, rf22, 0 ; add rf31, rf31, rf12                        # 137 out | 137 rshr
-    min rf22, rf22, rf8 ; v8dot rf30, rf30, rf37                    # 137 out | 137 rshr
-    shr rf23, rf23, -8 ; add rf22, rf33, rf22                       # 98 load dst | 98 add
-    and tmuau, rf17, -4 ; add rf17, rf30, rf31                      # 137 rshr | uniform 0xfffffffc (vec4)
-    and tmua, rf20, -4 ; v8dot rf20, rf29, rf38                     # 137 rshr
-    add rf17, rf22, 1 ; add rf20, rf20, rf17                        # 98 rshr | 137 rshr
-    asr rf17, rf17, 1 ; mov tmuau, rf18                             # 98 rshr | 98 load dst | uniform 0xfffffffa (vec2)
-    asr rf20, rf20, 7 ; sub.pushc -, rf0, rf2                       # 137 rshr | 98 store dst
-    max rf20, rf20, 0 ; sub.pushc -, rf0, rf3                       # 137 out | whether there is a trip more
-    min rf3, rf20, rf8 ; mov rf2, rf3 ; thrsw                       # 137 out | next trip
-    add rf23, rf23, rf3 ; add rf3, rf2, rf1                         # 98 add | the item's record
-    nop ; add rf23, rf23, 1                                         # 98 rshr
-    asr rf23, rf23, 1                                               # 98 rshr
-    vpack rf17, rf17, rf23 ; thrsw ; ldtmu.rf23                     # 98 store dst | 137 rshr
-    shr rf20, rf23, rf19 ; ldtmu.rf23                               # 137 rshr
-    shr rf29, rf23, rf19 ; add rf22, rf23, rf23 ; ldtmu.rf23        # 137 rshr
-    shl rf30, rf22, rf21 ; add rf31, rf23, rf23 ; ldtmu.rf22        # 137 rshr
-    shl rf31, rf31, rf21 ; add rf30, rf20, rf30 ; ldtmu.rf20        # 137 rshr
-    shr rf29, rf23, rf19 ; add rf23, rf29, rf31 ; ldtmu.rf31        # 137 rshr | 98 load dst
-    shr rf22, rf22, rf19 ; add rf19, rf22, rf22 ; ldtmu.rf33        # 137 rshr | 98 load dst
-    shl rf19, rf19, rf21 ; add rf20, rf20, rf20                     # 137 rshr
-    shl rf20, rf20, rf21 ; add rf19, rf29, rf19                     # 137 rshr
-    xor rf22, rf30, rf7 ; add rf20, rf22, rf20                      # 137 rshr
-    xor rf23, rf23, rf7 ; v8dot rf30, rf22, rf27                    # 137 rshr
-    and rf21, rf31, rf8 ; add rf30, rf30, rf12                      # 98 load dst | 137 rshr
-    xor rf29, rf19, rf7 ; v8dot rf19, rf23, rf28                    # 137 rshr
-    shr rf30, rf31, 8 ; add rf19, rf19, rf30                        # 98 load dst | 137 rshr
-    asr rf19, rf19, 7 ; v8dot rf40, rf22, rf26                      # 137 rshr
-    max rf19, rf19, 0 ; add rf40, rf40, rf12                        # 137 out | 137 rshr
-    min rf19, rf19, rf8 ; v8dot rf41, rf23, rf25                    # 137 out | 137 rshr
-    and rf21, rf30, rf8 ; add rf19, rf21, rf19                      # 98 load dst | 98 add
-    shr rf30, rf31, rf16 ; add rf19, rf19, 1                        # 98 load dst | 98 rshr
-    asr rf19, rf19, 1 ; add rf40, rf41, rf40                        # 98 rshr | 137 rshr
-    and rf41, rf30, rf8 ; v8dot rf30, rf29, rf32                    # 98 load dst | 137 rshr
-    shr rf31, rf31, -8 ; add rf30, rf30, rf40                       # 98 load dst | 137 rshr
-    asr rf30, rf30, 7 ; v8dot rf40, rf22, rf36                      # 137 rshr
-    max rf30, rf30, 0 ; add rf40, rf40, rf12                        # 137 out | 137 rshr
-    min rf30, rf30, rf8 ; v8dot rf42, rf23, rf34                    # 137 out | 137 rshr
-    and rf30, rf33, rf8 ; add rf21, rf21, rf30                      # 98 load dst | 98 add
-    xor rf21, rf20, rf7 ; add rf20, rf21, 1                         # 137 rshr | 98 rshr
-    asr rf20, rf20, 1 ; add rf40, rf42, rf40                        # 98 rshr | 137 rshr
-    vpack rf19, rf19, rf20 ; v8dot rf20, rf29, rf35                 # 98 store dst | 137 rshr
-    shr rf40, rf33, 8 ; add rf20, rf20, rf40                        # 98 load dst | 137 rshr
-    asr rf20, rf20, 7 ; v8dot rf22, rf22, rf39                      # 137 rshr
-    max rf20, rf20, 0 ; add rf22, rf22, rf12                        # 137 out | 137 rshr
-    min rf20, rf20, rf8 ; v8dot rf42, rf23, rf37                    # 137 out | 137 rshr
-    and rf40, rf40, rf8 ; add rf20, rf41, rf20                      # 98 load dst | 98 add
-    shr rf41, rf33, rf16 ; add rf20, rf20, 1                        # 98 load dst | 98 rshr
-    asr rf20, rf20, 1 ; add rf22, rf42, rf22                        # 98 rshr | 137 rshr
-    and rf42, rf41, rf8 ; v8dot rf41, rf29, rf38                    # 98 load dst | 137 rshr
-    add rf22, rf41, rf22 ; v8dot rf27, rf23, rf27                   # 137 rshr
-    asr rf22, rf22, 7 ; add rf27, rf27, rf12                        # 137 rshr
-    max rf22, rf22, 0 ; v8dot rf28, rf29, rf28                      # 137 out | 137 rshr
-    min rf22, rf22, rf8 ; add rf27, rf28, rf27                      # 137 out | 137 rshr
-    asr rf27, rf27, 7 ; add rf22, rf31, rf22                        # 137 rshr | 98 add
-    max rf26, rf27, 0 ; v8dot rf27, rf23, rf26                      # 137 out | 137 rshr
-    min rf26, rf26, rf8 ; add rf22, rf22, 1                         # 137 out | 98 rshr
-    asr rf22, rf22, 1 ; add rf26, rf30, rf26                        # 98 rshr | 98 add
-    vpack rf20, rf20, rf22 ; add rf22, rf26, 1                      # 98 store dst | 98 rshr
-    asr rf22, rf22, 1 ; add rf27, rf27, rf12                        # 98 rshr | 137 rshr
-    shr rf33, rf33, -8 ; v8dot rf25, rf29, rf25                     # 98 load dst | 137 rshr
-    tmuwt - ; add rf25, rf25, rf27                                  # the last trip's stores | 137 rshr
-    v8pack tmud, rf6, rf11 ; v8dot rf6, rf21, rf32                  # 98 store dst | 137 rshr
-    v8pack tmud, rf24, rf17 ; add rf6, rf6, rf25                    # 98 store dst | 137 rshr
-    asr rf6, rf6, 7 ; v8dot rf36, rf23, rf36                        # 137 rshr
-    max rf6, rf6, 0 ; add rf36, rf36, rf12                          # 137 out | 137 rshr
-    min rf6, rf6, rf8 ; v8dot rf34, rf29, rf34                      # 137 out | 137 rshr
-    add rf6, rf40, rf6 ; add rf34, rf34, rf36                       # 98 add | 137 rshr
-    add rf6, rf6, 1 ; v8dot rf35, rf21, rf35                        # 98 rshr | 137 rshr
-    asr rf6, rf6, 1 ; add rf34, rf35, rf34                          # 98 rshr | 137 rshr
-    vpack rf6, rf22, rf6 ; v8dot rf22, rf23, rf39                   # 98 store dst | 137 rshr
-    asr rf22, rf34, 7 ; add rf34, rf22, rf12                        # 137 rshr
-    max rf22, rf22, 0 ; v8dot rf29, rf29, rf37                      # 137 out | 137 rshr
-    min rf22, rf22, rf8 ; add rf29, rf29, rf34                      # 137 out | 137 rshr
-    add rf21, rf42, rf22 ; v8dot rf22, rf21, rf38                   # 98 add | 137 rshr
-    add rf21, rf21, 1 ; add rf22, rf22, rf29                        # 98 rshr | 137 rshr
-    asr rf15, rf21, 1 ; mov.ifnb tmuau, rf15                        # 98 rshr | 98 store dst | uniform 0xfffffffa (vec2)
-    asr rf22, rf22, 7                                               # 137 rshr
-    max rf22, rf22, 0                                               # 137 out
-    min rf22, rf22, rf8                                             # 137 out
-    umin tmuau, rf2, rf0 ; add rf22, rf33, rf22 ; thrsw             # the item's record | 98 add | uniform 0xfffffffb (vec3)
-    nop ; add rf22, rf22, 1                                         # 98 rshr
-    asr rf22, rf22, 1                                               # 98 rshr
-    vpack rf22, rf15, rf22 ; ldtmu.rf15                             # 98 store dst | the item's record
-    v8pack tmud, rf19, rf20 ; add rf15, rf14, rf15 ; ldtmu.rf19     # 98 store dst | 98 load dst | the item's record
-    v8pack tmud, rf6, rf22 ; add rf22, rf5, rf19 ; ldtmu.rf19       # 98 store dst | 137 rshr | the item's record
-    shl rf6, rf22, 3 ; mov.ifnb tmuau, rf18                         # 137 rshr | 98 store dst | uniform 0xfffffffa (vec2)
-    and tmuau, rf22, -4 ; v8dot rf20, rf19, rf9                     # 137 rshr | 123 mx | uniform 0xfffffffc (vec4)
-    and rf18, rf19, rf8 ; sub rf19, rf22, -14                       # 121 filter | 137 rshr
-    and tmua, rf19, -4 ; add rf17, rf22, rf4                        # 137 rshr
+    not rf11, rf6 ; add tmuau, rf10, rf11 ; thrsw                   # 134 rshr | uniform 0xfffffffa (vec2)
+    shl rf19, rf17, 3                                               # 134 rshr
+    not rf21, rf19 ; sub rf20, rf17, -14                            # 134 rshr
+    nop ; thrsw ; ldtmu.rf22                                        # 134 rshr
+    shr rf23, rf22, rf6 ; mov tmuau, rf15 ; ldtmu.rf22              # 134 rshr | 94 load dst | uniform 0xfffffffa (vec2)
+    shr rf25, rf22, rf6 ; add rf24, rf22, rf22 ; ldtmu.rf22         # 134 rshr
+    shl rf26, rf24, rf11 ; add rf27, rf22, rf22 ; thrsw ; ldtmu.rf24 # 134 rshr
+    shl rf27, rf27, rf11 ; add rf26, rf23, rf26 ; ldtmu.rf23        # 134 rshr
+    shr rf25, rf22, rf6 ; add rf22, rf25, rf27 ; ldtmu.rf27         # 134 rshr
+    shr rf24, rf24, rf6 ; add rf6, rf24, rf24 ; ldtmu.rf28          # 134 rshr
+    shl rf6, rf6, rf11 ; add rf23, rf23, rf23 ; ldtmu.rf29          # 134 rshr | 94 load dst
+    shl rf11, rf23, rf11 ; add rf6, rf25, rf6 ; ldtmu.rf23          # 134 rshr | 94 load dst
+    xor rf24, rf26, rf7 ; add rf11, rf24, rf11                      # 134 rshr
+    xor rf22, rf22, rf7 ; v8dot rf26, rf24, rf27                    # 134 rshr
+    and rf25, rf29, rf8 ; add rf26, rf26, rf12                      # 94 load dst | 134 rshr
+    xor rf30, rf6, rf7 ; v8dot rf6, rf22, rf28                      # 134 rshr
+    shl rf26, rf27, 8 ; add rf6, rf6, rf26                          # 134 rshr
+    asr rf6, rf6, 7 ; v8dot rf31, rf24, rf26                        # 134 rshr
+    max rf6, rf6, 0 ; add rf31, rf31, rf12                          # 134 out | 134 rshr
+    min rf6, rf6, rf8 ; v8dot rf32, rf22, rf27                      # 134 out | 134 rshr
+    shr rf25, rf27, -8 ; add rf6, rf25, rf6                         # 134 rshr | 94 add
+    shl rf32, rf28, 8 ; add rf33, rf32, rf12                        # 134 rshr
+    shr rf32, rf28, -8 ; add rf25, rf25, rf32                       # 134 rshr
+    shr rf35, rf29, 8 ; v8dot rf34, rf22, rf25                      # 94 load dst | 134 rshr
+    and rf35, rf35, rf8 ; add rf6, rf6, 1                           # 94 load dst | 94 rshr
+    asr rf6, rf6, 1 ; add rf31, rf34, rf31                          # 94 rshr | 134 rshr
+    shl rf36, rf27, -16 ; v8dot rf34, rf30, rf32                    # 134 rshr
+    shr rf34, rf27, -16 ; add rf31, rf34, rf31                      # 134 rshr
+    asr rf31, rf31, 7 ; v8dot rf37, rf24, rf36                      # 134 rshr
+    max rf31, rf31, 0 ; add rf37, rf37, rf12                        # 134 out | 134 rshr
+    min rf31, rf31, rf8 ; v8dot rf38, rf30, rf28                    # 134 out | 134 rshr
+    shl rf35, rf28, -16 ; add rf31, rf35, rf31                      # 134 rshr | 94 add
+    shr rf35, rf28, -16 ; add rf34, rf34, rf35                      # 134 rshr
+    shr rf39, rf29, rf16 ; add rf31, rf31, 1                        # 94 load dst | 94 rshr
+    asr rf31, rf31, 1 ; v8dot rf40, rf22, rf34                      # 94 rshr | 134 rshr
+    vpack rf6, rf6, rf31 ; add rf31, rf40, rf37                     # 94 store dst | 134 rshr
+    and rf37, rf39, rf8 ; v8dot rf39, rf30, rf35                    # 94 load dst | 134 rshr
+    shl rf39, rf27, -8 ; add rf31, rf39, rf31                       # 134 rshr
+    asr rf24, rf31, 7 ; v8dot rf31, rf24, rf39                      # 134 rshr
+    max rf24, rf24, 0 ; add rf31, rf31, rf12                        # 134 out | 134 rshr
+    min rf24, rf24, rf8 ; add rf33, rf38, rf33                      # 134 out | 134 rshr
+    shr rf37, rf27, 8 ; add rf24, rf37, rf24                        # 134 rshr | 94 add
+    shl rf38, rf28, -8 ; v8dot rf40, rf22, rf26                     # 134 rshr
+    shr rf38, rf28, 8 ; add rf37, rf37, rf38                        # 134 rshr
+    shr rf41, rf29, -8 ; v8dot rf29, rf22, rf37                     # 94 load dst | 134 rshr
+    asr rf31, rf33, 7 ; add rf29, rf29, rf31                        # 134 rshr
+    max rf33, rf31, 0 ; v8dot rf31, rf30, rf38                      # 134 out | 134 rshr
+    min rf33, rf33, rf8 ; add rf24, rf24, 1                         # 134 out | 94 rshr
+    asr rf24, rf24, 1 ; add rf29, rf31, rf29                        # 94 rshr | 134 rshr
+    asr rf29, rf29, 7 ; add rf40, rf40, rf12                        # 134 rshr
+    max rf29, rf29, 0 ; v8dot rf31, rf30, rf25                      # 134 out | 134 rshr
+    min rf29, rf29, rf8 ; add rf31, rf31, rf40                      # 134 out | 134 rshr
+    and rf41, rf23, rf8 ; add rf29, rf41, rf29                      # 94 load dst | 94 add
+    xor rf29, rf11, rf7 ; add rf11, rf29, 1                         # 134 rshr | 94 rshr
+    asr rf11, rf11, 1 ; add rf33, rf41, rf33                        # 94 rshr | 94 add
+    vpack rf11, rf24, rf11 ; add rf24, rf33, 1                      # 94 store dst | 94 rshr
+    asr rf24, rf24, 1 ; v8dot rf33, rf29, rf32                      # 94 rshr | 134 rshr
+    shr rf33, rf23, 8 ; add rf31, rf33, rf31                        # 94 load dst | 134 rshr
+    asr rf31, rf31, 7 ; v8dot rf41, rf22, rf36                      # 134 rshr
+    max rf31, rf31, 0 ; add rf41, rf41, rf12                        # 134 out | 134 rshr
+    min rf31, rf31, rf8 ; v8dot rf40, rf30, rf34                    # 134 out | 134 rshr
+    and rf33, rf33, rf8 ; add rf40, rf40, rf41                      # 94 load dst | 134 rshr
+    shr rf33, rf23, rf16 ; add rf31, rf33, rf31                     # 94 load dst | 94 add
+    and rf33, rf33, rf8 ; add rf31, rf31, 1                         # 94 load dst | 94 rshr
+    asr rf31, rf31, 1 ; v8dot rf41, rf29, rf35                      # 94 rshr | 134 rshr
+    vpack rf24, rf24, rf31 ; add rf31, rf41, rf40                   # 94 store dst | 134 rshr
+    asr rf22, rf31, 7 ; v8dot rf31, rf22, rf39                      # 134 rshr
+    max rf22, rf22, 0 ; add rf31, rf31, rf12                        # 134 out | 134 rshr
+    min rf22, rf22, rf8 ; v8dot rf30, rf30, rf37                    # 134 out | 134 rshr
+    shr rf23, rf23, -8 ; add rf22, rf33, rf22                       # 94 load dst | 94 add
+    and tmuau, rf17, -4 ; add rf17, rf30, rf31                      # 134 rshr | uniform 0xfffffffc (vec4)
+    and tmua, rf20, -4 ; v8dot rf20, rf29, rf38                     # 134 rshr
+    add rf17, rf22, 1 ; add rf20, rf20, rf17                        # 94 rshr | 134 rshr
+    asr rf17, rf17, 1 ; mov tmuau, rf18                             # 94 rshr | 94 load dst | uniform 0xfffffffa (vec2)
+    asr rf20, rf20, 7 ; sub.pushc -, rf0, rf2                       # 134 rshr | 94 store dst
+    max rf20, rf20, 0 ; sub.pushc -, rf0, rf3                       # 134 out | whether there is a trip more
+    min rf3, rf20, rf8 ; mov rf2, rf3 ; thrsw                       # 134 out | next trip
+    add rf23, rf23, rf3 ; add rf3, rf2, rf1                         # 94 add | the item's record
+    nop ; add rf23, rf23, 1                                         # 94 rshr
+    asr rf23, rf23, 1                                               # 94 rshr
+    vpack rf17, rf17, rf23 ; thrsw ; ldtmu.rf23                     # 94 store dst | 134 rshr
+    shr rf20, rf23, rf19 ; ldtmu.rf23                               # 134 rshr
+    shr rf29, rf23, rf19 ; add rf22, rf23, rf23 ; ldtmu.rf23        # 134 rshr
+    shl rf30, rf22, rf21 ; add rf31, rf23, rf23 ; ldtmu.rf22        # 134 rshr
+    shl rf31, rf31, rf21 ; add rf30, rf20, rf30 ; ldtmu.rf20        # 134 rshr
+    shr rf29, rf23, rf19 ; add rf23, rf29, rf31 ; ldtmu.rf31        # 134 rshr | 94 load dst
+    shr rf22, rf22, rf19 ; add rf19, rf22, rf22 ; ldtmu.rf33        # 134 rshr | 94 load dst
+    shl rf19, rf19, rf21 ; add rf20, rf20, rf20                     # 134 rshr
+    shl rf20, rf20, rf21 ; add rf19, rf29, rf19                     # 134 rshr
+    xor rf22, rf30, rf7 ; add rf20, rf22, rf20                      # 134 rshr
+    xor rf23, rf23, rf7 ; v8dot rf30, rf22, rf27                    # 134 rshr
+    and rf21, rf31, rf8 ; add rf30, rf30, rf12                      # 94 load dst | 134 rshr
+    xor rf29, rf19, rf7 ; v8dot rf19, rf23, rf28                    # 134 rshr
+    shr rf30, rf31, 8 ; add rf19, rf19, rf30                        # 94 load dst | 134 rshr
+    asr rf19, rf19, 7 ; v8dot rf40, rf22, rf26                      # 134 rshr
+    max rf19, rf19, 0 ; add rf40, rf40, rf12                        # 134 out | 134 rshr
+    min rf19, rf19, rf8 ; v8dot rf41, rf23, rf25                    # 134 out | 134 rshr
+    and rf21, rf30, rf8 ; add rf19, rf21, rf19                      # 94 load dst | 94 add
+    shr rf30, rf31, rf16 ; add rf19, rf19, 1                        # 94 load dst | 94 rshr
+    asr rf19, rf19, 1 ; add rf40, rf41, rf40                        # 94 rshr | 134 rshr
+    and rf41, rf30, rf8 ; v8dot rf30, rf29, rf32                    # 94 load dst | 134 rshr
+    shr rf31, rf31, -8 ; add rf30, rf30, rf40                       # 94 load dst | 134 rshr
+    asr rf30, rf30, 7 ; v8dot rf40, rf22, rf36                      # 134 rshr
+    max rf30, rf30, 0 ; add rf40, rf40, rf12                        # 134 out | 134 rshr
+    min rf30, rf30, rf8 ; v8dot rf42, rf23, rf34                    # 134 out | 134 rshr
+    and rf30, rf33, rf8 ; add rf21, rf21, rf30                      # 94 load dst | 94 add
+    xor rf21, rf20, rf7 ; add rf20, rf21, 1                         # 134 rshr | 94 rshr
+    asr rf20, rf20, 1 ; add rf40, rf42, rf40                        # 94 rshr | 134 rshr
+    vpack rf19, rf19, rf20 ; v8dot rf20, rf29, rf35                 # 94 store dst | 134 rshr
+    shr rf40, rf33, 8 ; add rf20, rf20, rf40                        # 94 load dst | 134 rshr
+    asr rf20, rf20, 7 ; v8dot rf22, rf22, rf39                      # 134 rshr
+    max rf20, rf20, 0 ; add rf22, rf22, rf12                        # 134 out | 134 rshr
+    min rf20, rf20, rf8 ; v8dot rf42, rf23, rf37                    # 134 out | 134 rshr
+    and rf40, rf40, rf8 ; add rf20, rf41, rf20                      # 94 load dst | 94 add
+    shr rf41, rf33, rf16 ; add rf20, rf20, 1                        # 94 load dst | 94 rshr
+    asr rf20, rf20, 1 ; add rf22, rf42, rf22                        # 94 rshr | 134 rshr
+    and rf42, rf41, rf8 ; v8dot rf41, rf29, rf38                    # 94 load dst | 134 rshr
+    add rf22, rf41, rf22 ; v8dot rf27, rf23, rf27                   # 134 rshr
+    asr rf22, rf22, 7 ; add rf27, rf27, rf12                        # 134 rshr
+    max rf22, rf22, 0 ; v8dot rf28, rf29, rf28                      # 134 out | 134 rshr
+    min rf22, rf22, rf8 ; add rf27, rf28, rf27                      # 134 out | 134 rshr
+    asr rf27, rf27, 7 ; add rf22, rf31, rf22                        # 134 rshr | 94 add
+    max rf26, rf27, 0 ; v8dot rf27, rf23, rf26                      # 134 out | 134 rshr
+    min rf26, rf26, rf8 ; add rf22, rf22, 1                         # 134 out | 94 rshr
+    asr rf22, rf22, 1 ; add rf26, rf30, rf26                        # 94 rshr | 94 add
+    vpack rf20, rf20, rf22 ; add rf22, rf26, 1                      # 94 store dst | 94 rshr
+    asr rf22, rf22, 1 ; add rf27, rf27, rf12                        # 94 rshr | 134 rshr
+    shr rf33, rf33, -8 ; v8dot rf25, rf29, rf25                     # 94 load dst | 134 rshr
+    tmuwt - ; add rf25, rf25, rf27                                  # the last trip's stores | 134 rshr
+    v8pack tmud, rf6, rf11 ; v8dot rf6, rf21, rf32                  # 94 store dst | 134 rshr
+    v8pack tmud, rf24, rf17 ; add rf6, rf6, rf25                    # 94 store dst | 134 rshr
+    asr rf6, rf6, 7 ; v8dot rf36, rf23, rf36                        # 134 rshr
+    max rf6, rf6, 0 ; add rf36, rf36, rf12                          # 134 out | 134 rshr
+    min rf6, rf6, rf8 ; v8dot rf34, rf29, rf34                      # 134 out | 134 rshr
+    add rf6, rf40, rf6 ; add rf34, rf34, rf36                       # 94 add | 134 rshr
+    add rf6, rf6, 1 ; v8dot rf35, rf21, rf35                        # 94 rshr | 134 rshr
+    asr rf6, rf6, 1 ; add rf34, rf35, rf34                          # 94 rshr | 134 rshr
+    vpack rf6, rf22, rf6 ; v8dot rf22, rf23, rf39                   # 94 store dst | 134 rshr
+    asr rf22, rf34, 7 ; add rf34, rf22, rf12                        # 134 rshr
+    max rf22, rf22, 0 ; v8dot rf29, rf29, rf37                      # 134 out | 134 rshr
+    min rf22, rf22, rf8 ; add rf29, rf29, rf34                      # 134 out | 134 rshr
+    add rf21, rf42, rf22 ; v8dot rf22, rf21, rf38                   # 94 add | 134 rshr
+    add rf21, rf21, 1 ; add rf22, rf22, rf29                        # 94 rshr | 134 rshr
+    asr rf15, rf21, 1 ; mov.ifnb tmuau, rf15                        # 94 rshr | 94 store dst | uniform 0xfffffffa (vec2)
+    asr rf22, rf22, 7                                               # 134 rshr
+    max rf22, rf22, 0                                               # 134 out
+    min rf22, rf22, rf8                                             # 134 out
+    umin tmuau, rf2, rf0 ; add rf22, rf33, rf22 ; thrsw             # the item's record | 94 add | uniform 0xfffffffb (vec3)
+    nop ; add rf22, rf22, 1                                         # 94 rshr
+    asr rf22, rf22, 1                                               # 94 rshr
+    vpack rf22, rf15, rf22 ; ldtmu.rf15                             # 94 store dst | the item's record
+    v8pack tmud, rf19, rf20 ; add rf15, rf14, rf15 ; ldtmu.rf19     # 94 store dst | 94 load dst | the item's record
+    v8pack tmud, rf6, rf22 ; add rf22, rf5, rf19 ; ldtmu.rf19       # 94 store dst | 134 rshr | the item's record
+    shl rf6, rf22, 3 ; mov.ifnb tmuau, rf18                         # 134 rshr | 94 store dst | uniform 0xfffffffa (vec2)
+    and tmuau, rf22, -4 ; v8dot rf20, rf19, rf9                     # 134 rshr | 118 mx | uniform 0xfffffffc (vec4)
+    and rf18, rf19, rf8 ; sub rf19, rf22, -14                       # 116 filter | 134 rshr
+    and tmua, rf19, -4 ; add rf17, rf22, rf4                        # 134 rshr
     bu.anyna loop, r:unif                                           # next trip
-    shl rf19, rf18, 4 ; add rf18, rf15, rf13                        # 137 mul | 98 load dst
-    nop ; add rf19, rf19, rf20                                      # 137 add
-    shl rf11, rf19, 3                                               # 137 rshr
+    shl rf19, rf18, 4 ; add rf18, rf15, rf13                        # 134 mul | 94 load dst
+    nop ; add rf19, rf19, rf20                                      # 134 add
+    shl rf11, rf19, 3                                               # 134 rshr
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not

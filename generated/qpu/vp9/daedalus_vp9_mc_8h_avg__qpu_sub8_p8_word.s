@@ -5,7 +5,7 @@
 #
 # vp9_mc_8h_avg, machine code of V3D 7.1, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
 # computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
-# input hash 5899be398d1c56af
+# input hash b743be6ab8ff0ee0
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -47,182 +47,182 @@
     shr rf2, rf3, 3
     shl rf0, rf0, 1
     add rf0, rf0, rf2 ; sub rf1, rf1, 1
-    setnnmode_uu ; ldunifrf.rf4                                     # 151 pixels0 | uniform value:records
+    setnnmode_uu ; ldunifrf.rf4                                     # 148 pixels0 | uniform value:records
     shl rf0, rf0, 4
     shl rf0, rf1, 4 ; add rf2, rf4, rf0
     and rf3, rf3, 7 ; add rf0, rf4, rf0
     umin tmuau, rf2, rf0 ; mov rf37, rf2 ; thrsw                    # the item's record | for later in the trip | uniform 0xfffffffb (vec3)
-    nop ; ldunifrf.rf4                                              # 151 pixels0 | uniform value:src_stride
-    nop ; smul24 rf1, rf3, rf4 ; ldunifrf.rf4                       # 151 pixels0 | uniform value:src
-    nop ; add rf4, rf4, rf1 ; ldtmu.rf1                             # 151 pixels0 | the item's record
+    nop ; ldunifrf.rf4                                              # 148 pixels0 | uniform value:src_stride
+    nop ; smul24 rf1, rf3, rf4 ; ldunifrf.rf4                       # 148 pixels0 | uniform value:src
+    nop ; add rf4, rf4, rf1 ; ldtmu.rf1                             # 148 pixels0 | the item's record
     nop ; ldtmu.rf7                                                 # the item's record
     nop ; ldtmu.rf8                                                 # the item's record
-    nop ; ldunifrf.rf6                                              # 121 filter | uniform 0x000000ff
-    and rf9, rf8, rf6 ; ldunifrf.rf5                                # 121 filter | 151 pixels0 | uniform 0x00000100
-    add rf4, rf4, -4 ; v8dot rf8, rf8, rf5                          # 151 pixels0 | 123 mx
-    shl rf7, rf9, 4 ; add rf10, rf4, rf7                            # 137 mul | 151 pixels0
-    add rf7, rf7, rf8 ; mov tmua, rf10 ; thrsw ; ldunifrf.rf8       # 137 add | 151 pixels0 | 137 table | uniform table:taps
-    shl rf7, rf7, 5                                                 # 137 table
-    nop ; add rf7, rf8, rf7 ; ldunifrf.rf8                          # 137 table | 98 load dst | uniform value:dst_stride
-    mov tmuau, rf7 ; smul24 rf8, rf3, rf8 ; thrsw ; ldtmu.rf3       # 137 table | 98 load dst | 151 pixels0 | uniform 0xfffffffc (vec4)
-    sub tmua, rf10, -4 ; v8dot rf9, rf3, rf5                        # 151 pixels3 | 151 pixels0
-    nop ; ldunifrf.rf11                                             # 98 load dst | uniform value:dst
-    nop ; add rf20, rf11, rf8 ; thrsw ; ldtmu.rf23                  # 98 load dst | 137 table
-    add rf9, rf20, rf1 ; smul24 rf1, rf9, rf23 ; ldtmu.rf25         # 98 load dst | 137 mul | 137 table
-    nop ; mov rf38, rf9 ; ldtmu.rf30                                # for later in the trip | 137 table
-    nop ; sub tmuau, rf7, -16                                       # 137 table | uniform 0xfffffffc (vec4)
-    nop ; thrsw ; ldtmu.rf7                                         # 137 table
-    nop ; ldtmu.rf17                                                # 151 pixels3
-    sub tmua, rf10, -8 ; v8dot rf11, rf17, rf5                      # 151 pixels7 | 151 pixels4
-    mov tmuau, rf9 ; smul24 rf9, rf11, rf25 ; thrsw ; ldtmu.rf12    # 98 load dst | 137 mul | 137 table | uniform 0xfffffffa (vec2)
-    and rf27, rf17, rf6 ; smul24 rf28, rf11, rf30 ; ldtmu.rf13      # 151 pixels3 | 137 mul | 137 table
-    nop ; smul24 rf19, rf27, rf25 ; ldtmu.rf14                      # 137 mul | 137 table
-    nop ; smul24 rf15, rf27, rf23 ; thrsw ; ldunifrf.rf8            # 137 mul | 151 pixels1 | uniform 0x00010000
-    add rf29, rf15, rf9 ; v8dot rf18, rf3, rf8 ; ldunifrf.rf9       # 137 add | 151 pixels1 | 151 pixels2 | uniform 0x01000000
-    nop ; smul24 rf21, rf18, rf25 ; ldtmu.rf15                      # 137 mul | 137 table
-    shr rf3, rf3, -8 ; v8dot rf16, rf17, rf8                        # 151 pixels2 | 151 pixels5
-    add rf32, rf1, rf21 ; smul24 rf1, rf18, rf23 ; ldtmu.rf33       # 137 add | 137 mul | 151 pixels7
-    sub tmua, rf10, -12 ; smul24 rf10, rf3, rf25                    # 151 pixels7 | 137 mul
-    and rf18, rf33, rf6 ; v8dot rf24, rf33, rf5 ; thrsw ; ldunifrf.rf22 # 151 pixels7 | uniform value:threads
-    shr rf17, rf17, -8 ; smul24 rf26, rf3, rf23                     # 151 pixels6 | 137 mul
-    add rf34, rf1, rf10 ; smul24 rf10, rf3, rf30 ; ldtmu.rf21       # 137 add | 137 mul | 98 load dst
-    shl rf1, rf22, 5 ; smul24 rf35, rf27, rf30                      # 137 mul
-    add rf36, rf26, rf19 ; v8dot rf26, rf33, rf8 ; ldtmu.rf22       # 137 add | 151 pixels7 | 98 load dst
-    add rf3, rf2, rf1 ; smul24 rf39, rf16, rf30 ; ldtmu.rf31        # the item's record | 137 mul | 151 pixels7
-    add rf10, rf32, rf10 ; smul24 rf32, rf11, rf23 ; ldunifrf.rf19  # 137 add | 137 mul | 137 rshr | uniform 0x00000040
-    add rf34, rf34, rf35 ; smul24 rf35, rf16, rf25                  # 137 add | 137 mul
-    add rf36, rf36, rf28 ; smul24 rf28, rf16, rf23                  # 137 add | 137 mul
-    add rf29, rf29, rf39 ; smul24 rf39, rf17, rf25                  # 137 add | 137 mul
-    add rf32, rf32, rf35 ; smul24 rf35, rf17, rf23                  # 137 add | 137 mul
-    add rf39, rf28, rf39 ; smul24 rf28, rf18, rf25                  # 137 add | 137 mul
-    add rf35, rf35, rf28 ; smul24 rf23, rf18, rf23                  # 137 add | 137 mul
-    shr rf28, rf33, -8 ; smul24 rf25, rf24, rf25                    # 151 pixels7 | 137 mul
-    add rf40, rf23, rf25 ; smul24 rf23, rf27, rf7                   # 137 add | 137 mul
-    add rf10, rf10, rf23 ; smul24 rf23, rf11, rf7                   # 137 add | 137 mul
-    add rf23, rf34, rf23 ; smul24 rf34, rf16, rf7                   # 137 add | 137 mul
-    add rf25, rf36, rf34 ; smul24 rf34, rf17, rf7                   # 137 add | 137 mul
-    add rf27, rf29, rf34 ; smul24 rf29, rf17, rf30                  # 137 add | 137 mul
-    add rf29, rf32, rf29 ; smul24 rf34, rf18, rf30                  # 137 add | 137 mul
-    and rf32, rf31, rf6 ; smul24 rf36, rf24, rf30                   # 151 pixels7 | 137 mul
-    add rf33, rf39, rf34 ; smul24 rf39, rf26, rf30                  # 137 add | 137 mul
-    add rf34, rf35, rf36 ; smul24 rf30, rf18, rf7                   # 137 add | 137 mul
-    shr rf36, rf31, -8 ; add rf35, rf40, rf39                       # 151 pixels7 | 137 add
+    nop ; ldunifrf.rf6                                              # 116 filter | uniform 0x000000ff
+    and rf9, rf8, rf6 ; ldunifrf.rf5                                # 116 filter | 148 pixels0 | uniform 0x00000100
+    add rf4, rf4, -4 ; v8dot rf8, rf8, rf5                          # 148 pixels0 | 118 mx
+    shl rf7, rf9, 4 ; add rf10, rf4, rf7                            # 134 mul | 148 pixels0
+    add rf7, rf7, rf8 ; mov tmua, rf10 ; thrsw ; ldunifrf.rf8       # 134 add | 148 pixels0 | 134 table | uniform table:taps
+    shl rf7, rf7, 5                                                 # 134 table
+    nop ; add rf7, rf8, rf7 ; ldunifrf.rf8                          # 134 table | 94 load dst | uniform value:dst_stride
+    mov tmuau, rf7 ; smul24 rf8, rf3, rf8 ; thrsw ; ldtmu.rf3       # 134 table | 94 load dst | 148 pixels0 | uniform 0xfffffffc (vec4)
+    sub tmua, rf10, -4 ; v8dot rf9, rf3, rf5                        # 148 pixels3 | 148 pixels0
+    nop ; ldunifrf.rf11                                             # 94 load dst | uniform value:dst
+    nop ; add rf20, rf11, rf8 ; thrsw ; ldtmu.rf23                  # 94 load dst | 134 table
+    add rf9, rf20, rf1 ; smul24 rf1, rf9, rf23 ; ldtmu.rf25         # 94 load dst | 134 mul | 134 table
+    nop ; mov rf38, rf9 ; ldtmu.rf30                                # for later in the trip | 134 table
+    nop ; sub tmuau, rf7, -16                                       # 134 table | uniform 0xfffffffc (vec4)
+    nop ; thrsw ; ldtmu.rf7                                         # 134 table
+    nop ; ldtmu.rf17                                                # 148 pixels3
+    sub tmua, rf10, -8 ; v8dot rf11, rf17, rf5                      # 148 pixels7 | 148 pixels4
+    mov tmuau, rf9 ; smul24 rf9, rf11, rf25 ; thrsw ; ldtmu.rf12    # 94 load dst | 134 mul | 134 table | uniform 0xfffffffa (vec2)
+    and rf27, rf17, rf6 ; smul24 rf28, rf11, rf30 ; ldtmu.rf13      # 148 pixels3 | 134 mul | 134 table
+    nop ; smul24 rf19, rf27, rf25 ; ldtmu.rf14                      # 134 mul | 134 table
+    nop ; smul24 rf15, rf27, rf23 ; thrsw ; ldunifrf.rf8            # 134 mul | 148 pixels1 | uniform 0x00010000
+    add rf29, rf15, rf9 ; v8dot rf18, rf3, rf8 ; ldunifrf.rf9       # 134 add | 148 pixels1 | 148 pixels2 | uniform 0x01000000
+    nop ; smul24 rf21, rf18, rf25 ; ldtmu.rf15                      # 134 mul | 134 table
+    shr rf3, rf3, -8 ; v8dot rf16, rf17, rf8                        # 148 pixels2 | 148 pixels5
+    add rf32, rf1, rf21 ; smul24 rf1, rf18, rf23 ; ldtmu.rf33       # 134 add | 134 mul | 148 pixels7
+    sub tmua, rf10, -12 ; smul24 rf10, rf3, rf25                    # 148 pixels7 | 134 mul
+    and rf18, rf33, rf6 ; v8dot rf24, rf33, rf5 ; thrsw ; ldunifrf.rf22 # 148 pixels7 | uniform value:threads
+    shr rf17, rf17, -8 ; smul24 rf26, rf3, rf23                     # 148 pixels6 | 134 mul
+    add rf34, rf1, rf10 ; smul24 rf10, rf3, rf30 ; ldtmu.rf21       # 134 add | 134 mul | 94 load dst
+    shl rf1, rf22, 5 ; smul24 rf35, rf27, rf30                      # 134 mul
+    add rf36, rf26, rf19 ; v8dot rf26, rf33, rf8 ; ldtmu.rf22       # 134 add | 148 pixels7 | 94 load dst
+    add rf3, rf2, rf1 ; smul24 rf39, rf16, rf30 ; ldtmu.rf31        # the item's record | 134 mul | 148 pixels7
+    add rf10, rf32, rf10 ; smul24 rf32, rf11, rf23 ; ldunifrf.rf19  # 134 add | 134 mul | 134 rshr | uniform 0x00000040
+    add rf34, rf34, rf35 ; smul24 rf35, rf16, rf25                  # 134 add | 134 mul
+    add rf36, rf36, rf28 ; smul24 rf28, rf16, rf23                  # 134 add | 134 mul
+    add rf29, rf29, rf39 ; smul24 rf39, rf17, rf25                  # 134 add | 134 mul
+    add rf32, rf32, rf35 ; smul24 rf35, rf17, rf23                  # 134 add | 134 mul
+    add rf39, rf28, rf39 ; smul24 rf28, rf18, rf25                  # 134 add | 134 mul
+    add rf35, rf35, rf28 ; smul24 rf23, rf18, rf23                  # 134 add | 134 mul
+    shr rf28, rf33, -8 ; smul24 rf25, rf24, rf25                    # 148 pixels7 | 134 mul
+    add rf40, rf23, rf25 ; smul24 rf23, rf27, rf7                   # 134 add | 134 mul
+    add rf10, rf10, rf23 ; smul24 rf23, rf11, rf7                   # 134 add | 134 mul
+    add rf23, rf34, rf23 ; smul24 rf34, rf16, rf7                   # 134 add | 134 mul
+    add rf25, rf36, rf34 ; smul24 rf34, rf17, rf7                   # 134 add | 134 mul
+    add rf27, rf29, rf34 ; smul24 rf29, rf17, rf30                  # 134 add | 134 mul
+    add rf29, rf32, rf29 ; smul24 rf34, rf18, rf30                  # 134 add | 134 mul
+    and rf32, rf31, rf6 ; smul24 rf36, rf24, rf30                   # 148 pixels7 | 134 mul
+    add rf33, rf39, rf34 ; smul24 rf39, rf26, rf30                  # 134 add | 134 mul
+    add rf34, rf35, rf36 ; smul24 rf30, rf18, rf7                   # 134 add | 134 mul
+    shr rf36, rf31, -8 ; add rf35, rf40, rf39                       # 148 pixels7 | 134 add
     nop ; mov rf2, rf3                                              # next trip
 loop:
-    umin tmuau, rf2, rf0 ; smul24 rf39, rf24, rf7 ; thrsw           # the item's record | 137 mul | uniform 0xfffffffb (vec3)
-    add rf29, rf29, rf30 ; smul24 rf30, rf26, rf7 ; ldunifrf.rf40   # 137 add | 137 mul | 137 table | uniform table:taps
-    add rf7, rf33, rf39 ; smul24 rf33, rf28, rf7                    # 137 add | 137 mul
-    add rf34, rf34, rf30 ; smul24 rf11, rf11, rf12 ; ldtmu.rf30     # 137 add | 137 mul | the item's record
-    add rf39, rf35, rf33 ; smul24 rf35, rf16, rf12 ; ldtmu.rf33     # 137 add | 137 mul | the item's record
-    add rf41, rf4, rf33 ; smul24 rf42, rf17, rf12 ; ldtmu.rf33      # 151 pixels0 | 137 mul | the item's record
-    and rf43, rf33, rf6 ; smul24 rf44, rf18, rf12                   # 121 filter | 137 mul
-    shl rf33, rf43, 4 ; v8dot rf43, rf33, rf5                       # 137 mul | 123 mx
-    mov tmua, rf41 ; smul24 rf45, rf24, rf12 ; thrsw                # 151 pixels0 | 137 mul
-    add rf33, rf33, rf43 ; smul24 rf43, rf26, rf12                  # 137 add | 137 mul
-    add rf10, rf10, rf11 ; v8dot rf11, rf31, rf5                    # 137 add | 151 pixels7
-    add rf35, rf23, rf35 ; smul24 rf46, rf28, rf12 ; ldtmu.rf23     # 137 add | 137 mul | 151 pixels0
-    add rf12, rf25, rf42 ; smul24 rf25, rf32, rf12                  # 137 add | 137 mul
-    add rf27, rf27, rf44 ; smul24 rf16, rf16, rf13                  # 137 add | 137 mul
-    shl rf33, rf33, 5 ; smul24 rf44, rf17, rf13                     # 137 table | 137 mul
-    add rf45, rf29, rf45 ; smul24 rf29, rf18, rf13                  # 137 add | 137 mul
-    add rf43, rf7, rf43 ; smul24 rf7, rf24, rf13                    # 137 add | 137 mul
-    add rf46, rf34, rf46 ; smul24 rf34, rf26, rf13                  # 137 add | 137 mul
-    add rf39, rf39, rf25 ; smul24 rf25, rf28, rf13                  # 137 add | 137 mul
-    add rf33, rf40, rf33 ; smul24 rf40, rf32, rf13                  # 137 table | 137 mul
-    add rf10, rf10, rf16 ; v8dot rf16, rf31, rf8                    # 137 add | 151 pixels7
-    add rf13, rf35, rf44 ; smul24 rf35, rf11, rf13                  # 137 add | 137 mul
-    add rf17, rf12, rf29 ; smul24 rf12, rf17, rf14                  # 137 add | 137 mul
-    add rf27, rf27, rf7 ; smul24 rf7, rf18, rf14                    # 137 add | 137 mul
-    mov tmuau, rf33 ; smul24 rf29, rf24, rf14 ; thrsw               # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    add rf45, rf45, rf34 ; smul24 rf34, rf26, rf14                  # 137 add | 137 mul
-    add rf43, rf43, rf25 ; smul24 rf25, rf28, rf14                  # 137 add | 137 mul
-    add rf44, rf46, rf40 ; smul24 rf46, rf32, rf14 ; ldtmu.rf40     # 137 add | 137 mul | 137 table
-    add rf31, rf39, rf35 ; smul24 rf39, rf11, rf14 ; ldtmu.rf35     # 137 add | 137 mul | 137 table
-    add rf12, rf10, rf12 ; smul24 rf14, rf16, rf14 ; ldtmu.rf10     # 137 add | 137 mul | 137 table
-    add rf18, rf13, rf7 ; smul24 rf13, rf18, rf15 ; ldtmu.rf7       # 137 add | 137 mul | 137 table
-    add rf24, rf17, rf29 ; smul24 rf17, rf24, rf15                  # 137 add | 137 mul
-    add rf27, rf27, rf34 ; smul24 rf26, rf26, rf15                  # 137 add | 137 mul
-    add rf28, rf45, rf25 ; smul24 rf25, rf28, rf15                  # 137 add | 137 mul
-    add rf43, rf43, rf46 ; smul24 rf32, rf32, rf15                  # 137 add | 137 mul
-    add rf39, rf44, rf39 ; smul24 rf11, rf11, rf15                  # 137 add | 137 mul
-    add rf16, rf31, rf14 ; smul24 rf14, rf16, rf15                  # 137 add | 137 mul
-    sub tmua, rf41, -4 ; smul24 rf15, rf36, rf15                    # 151 pixels3 | 137 mul
-    add rf12, rf12, rf13 ; v8dot rf36, rf21, rf5 ; thrsw            # 137 add | 98 load dst
-    add rf17, rf18, rf17 ; v8dot rf18, rf21, rf8                    # 137 add | 98 load dst
-    add rf24, rf24, rf26 ; v8dot rf31, rf22, rf5                    # 137 add | 98 load dst
-    add rf27, rf27, rf25 ; v8dot rf44, rf22, rf8 ; ldtmu.rf25       # 137 add | 98 load dst | 151 pixels3
-    add rf32, rf28, rf32 ; v8dot rf28, rf23, rf5                    # 137 add | 151 pixels0
-    add rf26, rf43, rf11 ; v8dot rf43, rf23, rf8                    # 137 add | 151 pixels1
-    add rf14, rf39, rf14 ; v8dot rf11, rf25, rf5                    # 137 add | 151 pixels4
-    add rf28, rf16, rf15 ; smul24 rf15, rf28, rf40                  # 137 add | 137 mul
-    add rf13, rf12, rf19 ; smul24 rf39, rf43, rf35                  # 137 rshr | 137 mul
-    add rf17, rf17, rf19 ; smul24 rf43, rf43, rf40                  # 137 rshr | 137 mul
-    add rf24, rf24, rf19 ; v8dot rf16, rf25, rf8                    # 137 rshr | 151 pixels5
-    add rf46, rf27, rf19 ; smul24 rf27, rf11, rf35                  # 137 rshr | 137 mul
-    sub tmuau, rf33, -16 ; smul24 rf33, rf11, rf10                  # 137 table | 137 mul | uniform 0xfffffffc (vec4)
-    add rf45, rf32, rf19 ; smul24 rf32, rf16, rf10 ; thrsw          # 137 rshr | 137 mul
-    add rf34, rf26, rf19 ; smul24 rf26, rf11, rf40                  # 137 rshr | 137 mul
-    add rf29, rf14, rf19 ; smul24 rf14, rf16, rf35                  # 137 rshr | 137 mul
-    add rf42, rf28, rf19 ; smul24 rf28, rf16, rf40 ; ldtmu.rf12     # 137 rshr | 137 mul | 137 table
-    asr rf47, rf13, 7 ; smul24 rf48, rf11, rf7                      # 137 rshr | 137 mul
-    asr rf49, rf17, 7 ; smul24 rf50, rf16, rf7                      # 137 rshr | 137 mul
-    asr rf24, rf24, 7 ; add rf51, rf20, rf30                        # 137 rshr | 98 load dst
-    asr rf46, rf46, 7 ; v8dot rf30, rf21, rf9                       # 137 rshr | 98 load dst
-    asr rf45, rf45, 7 ; v8dot rf52, rf22, rf9                       # 137 rshr | 98 load dst
-    asr rf34, rf34, 7 ; v8dot rf23, rf23, rf9                       # 137 rshr | 151 pixels2
-    asr rf53, rf29, 7 ; smul24 rf29, rf23, rf35                     # 137 rshr | 137 mul
-    asr rf54, rf42, 7 ; smul24 rf42, rf23, rf40                     # 137 rshr | 137 mul
-    sub tmua, rf41, -8 ; smul24 rf23, rf23, rf10                    # 151 pixels7 | 137 mul
-    and rf21, rf21, rf6 ; mov tmuau, rf51 ; thrsw ; ldtmu.rf13      # 98 load dst | 137 table | uniform 0xfffffffa (vec2)
-    max rf47, rf47, 0 ; v8dot rf17, rf25, rf9                       # 137 out | 151 pixels6
-    max rf49, rf49, 0 ; smul24 rf55, rf17, rf35                     # 137 out | 137 mul
-    max rf24, rf24, 0 ; smul24 rf56, rf17, rf40                     # 137 out | 137 mul
-    max rf57, rf46, 0 ; smul24 rf46, rf17, rf7                      # 137 out | 137 mul
-    max rf58, rf45, 0 ; smul24 rf45, rf17, rf10                     # 137 out | 137 mul
-    max rf34, rf34, 0 ; add rf15, rf15, rf39                        # 137 out | 137 add
-    max rf43, rf53, 0 ; add rf29, rf43, rf29                        # 137 out | 137 add
-    max rf54, rf54, 0 ; add rf23, rf15, rf23                        # 137 out | 137 add
-    min rf26, rf47, rf6 ; add rf47, rf26, rf14 ; thrsw ; ldtmu.rf14 # 137 out | 137 add | 137 table
-    min rf22, rf49, rf6 ; v8dot rf49, rf22, 1                       # 137 out | 98 load dst
-    min rf39, rf24, rf6 ; add rf53, rf21, rf26 ; ldtmu.rf15         # 137 out | 98 add | 137 table
-    min rf59, rf57, rf6 ; add rf57, rf36, rf22 ; ldtmu.rf36         # 137 out | 98 add | 151 pixels7
-    min rf58, rf58, rf6 ; v8dot rf24, rf36, rf5 ; ldtmu.rf21        # 137 out | 151 pixels7 | 98 load dst
-    min rf34, rf34, rf6 ; v8dot rf26, rf36, rf8 ; ldtmu.rf22        # 137 out | 151 pixels7 | 98 load dst
-    min rf43, rf43, rf6 ; smul24 rf60, rf24, rf35                   # 137 out | 137 mul
-    min rf61, rf54, rf6 ; smul24 rf54, rf24, rf10                   # 137 out | 137 mul
-    add rf18, rf18, rf39 ; smul24 rf39, rf26, rf10                  # 98 add | 137 mul
-    add rf30, rf30, rf59 ; add rf49, rf49, rf58                     # 98 add
-    add rf31, rf31, rf34 ; add rf34, rf44, rf43                     # 98 add
-    add rf53, rf52, rf61 ; add rf52, rf53, 1                        # 98 add | 98 rshr
-    and rf25, rf25, rf6 ; add rf57, rf57, 1                         # 151 pixels3 | 98 rshr
-    add rf43, rf18, 1 ; smul24 rf61, rf25, rf35                     # 98 rshr | 137 mul
-    add rf58, rf30, 1 ; smul24 rf44, rf25, rf40                     # 98 rshr | 137 mul
-    sub tmua, rf41, -12 ; smul24 rf41, rf25, rf10                   # 151 pixels7 | 137 mul
-    and rf18, rf36, rf6 ; smul24 rf25, rf25, rf7 ; thrsw            # 151 pixels7 | 137 mul
-    add rf35, rf49, 1 ; smul24 rf49, rf18, rf35                     # 98 rshr | 137 mul
-    add rf31, rf31, 1 ; smul24 rf40, rf18, rf40                     # 98 rshr | 137 mul
-    add rf10, rf34, 1 ; smul24 rf34, rf18, rf10                     # 98 rshr | 137 mul
-    add rf53, rf53, 1 ; smul24 rf30, rf18, rf7                      # 98 rshr | 137 mul
-    asr rf42, rf52, 1 ; add rf52, rf42, rf61                        # 98 rshr | 137 add
-    asr rf27, rf57, 1 ; add rf44, rf44, rf27                        # 98 rshr | 137 add
-    asr rf41, rf43, 1 ; add rf29, rf29, rf41                        # 98 rshr | 137 add
-    asr rf52, rf58, 1 ; add rf33, rf52, rf33                        # 98 rshr | 137 add
-    asr rf35, rf35, 1 ; add rf32, rf44, rf32                        # 98 rshr | 137 add
-    asr rf55, rf31, 1 ; add rf28, rf28, rf55                        # 98 rshr | 137 add
-    asr rf56, rf10, 1 ; add rf49, rf56, rf49                        # 98 rshr | 137 add
-    asr rf53, rf53, 1 ; add rf40, rf40, rf60                        # 98 rshr | 137 add
-    vpack rf42, rf42, rf27 ; add rf10, rf23, rf25 ; ldtmu.rf31      # 98 store dst | 137 add | 151 pixels7
-    vpack rf41, rf41, rf52 ; add rf23, rf29, rf48                   # 98 store dst | 137 add
-    vpack rf50, rf35, rf55 ; add rf25, rf33, rf50                   # 98 store dst | 137 add
-    add rf27, rf32, rf46 ; add rf29, rf47, rf45                     # 137 add
-    shr rf28, rf36, -8 ; add rf33, rf28, rf34                       # 151 pixels7 | 137 add
-    add rf34, rf49, rf54 ; add rf35, rf40, rf39                     # 137 add
-    and rf32, rf31, rf6 ; v8dot rf36, rf31, rf9                     # 151 pixels7
-    vpack rf53, rf56, rf53 ; sub.pushc -, rf0, rf37                 # 98 store dst
+    umin tmuau, rf2, rf0 ; smul24 rf39, rf24, rf7 ; thrsw           # the item's record | 134 mul | uniform 0xfffffffb (vec3)
+    add rf29, rf29, rf30 ; smul24 rf30, rf26, rf7 ; ldunifrf.rf40   # 134 add | 134 mul | 134 table | uniform table:taps
+    add rf7, rf33, rf39 ; smul24 rf33, rf28, rf7                    # 134 add | 134 mul
+    add rf34, rf34, rf30 ; smul24 rf11, rf11, rf12 ; ldtmu.rf30     # 134 add | 134 mul | the item's record
+    add rf39, rf35, rf33 ; smul24 rf35, rf16, rf12 ; ldtmu.rf33     # 134 add | 134 mul | the item's record
+    add rf41, rf4, rf33 ; smul24 rf42, rf17, rf12 ; ldtmu.rf33      # 148 pixels0 | 134 mul | the item's record
+    and rf43, rf33, rf6 ; smul24 rf44, rf18, rf12                   # 116 filter | 134 mul
+    shl rf33, rf43, 4 ; v8dot rf43, rf33, rf5                       # 134 mul | 118 mx
+    mov tmua, rf41 ; smul24 rf45, rf24, rf12 ; thrsw                # 148 pixels0 | 134 mul
+    add rf33, rf33, rf43 ; smul24 rf43, rf26, rf12                  # 134 add | 134 mul
+    add rf10, rf10, rf11 ; v8dot rf11, rf31, rf5                    # 134 add | 148 pixels7
+    add rf35, rf23, rf35 ; smul24 rf46, rf28, rf12 ; ldtmu.rf23     # 134 add | 134 mul | 148 pixels0
+    add rf12, rf25, rf42 ; smul24 rf25, rf32, rf12                  # 134 add | 134 mul
+    add rf27, rf27, rf44 ; smul24 rf16, rf16, rf13                  # 134 add | 134 mul
+    shl rf33, rf33, 5 ; smul24 rf44, rf17, rf13                     # 134 table | 134 mul
+    add rf45, rf29, rf45 ; smul24 rf29, rf18, rf13                  # 134 add | 134 mul
+    add rf43, rf7, rf43 ; smul24 rf7, rf24, rf13                    # 134 add | 134 mul
+    add rf46, rf34, rf46 ; smul24 rf34, rf26, rf13                  # 134 add | 134 mul
+    add rf39, rf39, rf25 ; smul24 rf25, rf28, rf13                  # 134 add | 134 mul
+    add rf33, rf40, rf33 ; smul24 rf40, rf32, rf13                  # 134 table | 134 mul
+    add rf10, rf10, rf16 ; v8dot rf16, rf31, rf8                    # 134 add | 148 pixels7
+    add rf13, rf35, rf44 ; smul24 rf35, rf11, rf13                  # 134 add | 134 mul
+    add rf17, rf12, rf29 ; smul24 rf12, rf17, rf14                  # 134 add | 134 mul
+    add rf27, rf27, rf7 ; smul24 rf7, rf18, rf14                    # 134 add | 134 mul
+    mov tmuau, rf33 ; smul24 rf29, rf24, rf14 ; thrsw               # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    add rf45, rf45, rf34 ; smul24 rf34, rf26, rf14                  # 134 add | 134 mul
+    add rf43, rf43, rf25 ; smul24 rf25, rf28, rf14                  # 134 add | 134 mul
+    add rf44, rf46, rf40 ; smul24 rf46, rf32, rf14 ; ldtmu.rf40     # 134 add | 134 mul | 134 table
+    add rf31, rf39, rf35 ; smul24 rf39, rf11, rf14 ; ldtmu.rf35     # 134 add | 134 mul | 134 table
+    add rf12, rf10, rf12 ; smul24 rf14, rf16, rf14 ; ldtmu.rf10     # 134 add | 134 mul | 134 table
+    add rf18, rf13, rf7 ; smul24 rf13, rf18, rf15 ; ldtmu.rf7       # 134 add | 134 mul | 134 table
+    add rf24, rf17, rf29 ; smul24 rf17, rf24, rf15                  # 134 add | 134 mul
+    add rf27, rf27, rf34 ; smul24 rf26, rf26, rf15                  # 134 add | 134 mul
+    add rf28, rf45, rf25 ; smul24 rf25, rf28, rf15                  # 134 add | 134 mul
+    add rf43, rf43, rf46 ; smul24 rf32, rf32, rf15                  # 134 add | 134 mul
+    add rf39, rf44, rf39 ; smul24 rf11, rf11, rf15                  # 134 add | 134 mul
+    add rf16, rf31, rf14 ; smul24 rf14, rf16, rf15                  # 134 add | 134 mul
+    sub tmua, rf41, -4 ; smul24 rf15, rf36, rf15                    # 148 pixels3 | 134 mul
+    add rf12, rf12, rf13 ; v8dot rf36, rf21, rf5 ; thrsw            # 134 add | 94 load dst
+    add rf17, rf18, rf17 ; v8dot rf18, rf21, rf8                    # 134 add | 94 load dst
+    add rf24, rf24, rf26 ; v8dot rf31, rf22, rf5                    # 134 add | 94 load dst
+    add rf27, rf27, rf25 ; v8dot rf44, rf22, rf8 ; ldtmu.rf25       # 134 add | 94 load dst | 148 pixels3
+    add rf32, rf28, rf32 ; v8dot rf28, rf23, rf5                    # 134 add | 148 pixels0
+    add rf26, rf43, rf11 ; v8dot rf43, rf23, rf8                    # 134 add | 148 pixels1
+    add rf14, rf39, rf14 ; v8dot rf11, rf25, rf5                    # 134 add | 148 pixels4
+    add rf28, rf16, rf15 ; smul24 rf15, rf28, rf40                  # 134 add | 134 mul
+    add rf13, rf12, rf19 ; smul24 rf39, rf43, rf35                  # 134 rshr | 134 mul
+    add rf17, rf17, rf19 ; smul24 rf43, rf43, rf40                  # 134 rshr | 134 mul
+    add rf24, rf24, rf19 ; v8dot rf16, rf25, rf8                    # 134 rshr | 148 pixels5
+    add rf46, rf27, rf19 ; smul24 rf27, rf11, rf35                  # 134 rshr | 134 mul
+    sub tmuau, rf33, -16 ; smul24 rf33, rf11, rf10                  # 134 table | 134 mul | uniform 0xfffffffc (vec4)
+    add rf45, rf32, rf19 ; smul24 rf32, rf16, rf10 ; thrsw          # 134 rshr | 134 mul
+    add rf34, rf26, rf19 ; smul24 rf26, rf11, rf40                  # 134 rshr | 134 mul
+    add rf29, rf14, rf19 ; smul24 rf14, rf16, rf35                  # 134 rshr | 134 mul
+    add rf42, rf28, rf19 ; smul24 rf28, rf16, rf40 ; ldtmu.rf12     # 134 rshr | 134 mul | 134 table
+    asr rf47, rf13, 7 ; smul24 rf48, rf11, rf7                      # 134 rshr | 134 mul
+    asr rf49, rf17, 7 ; smul24 rf50, rf16, rf7                      # 134 rshr | 134 mul
+    asr rf24, rf24, 7 ; add rf51, rf20, rf30                        # 134 rshr | 94 load dst
+    asr rf46, rf46, 7 ; v8dot rf30, rf21, rf9                       # 134 rshr | 94 load dst
+    asr rf45, rf45, 7 ; v8dot rf52, rf22, rf9                       # 134 rshr | 94 load dst
+    asr rf34, rf34, 7 ; v8dot rf23, rf23, rf9                       # 134 rshr | 148 pixels2
+    asr rf53, rf29, 7 ; smul24 rf29, rf23, rf35                     # 134 rshr | 134 mul
+    asr rf54, rf42, 7 ; smul24 rf42, rf23, rf40                     # 134 rshr | 134 mul
+    sub tmua, rf41, -8 ; smul24 rf23, rf23, rf10                    # 148 pixels7 | 134 mul
+    and rf21, rf21, rf6 ; mov tmuau, rf51 ; thrsw ; ldtmu.rf13      # 94 load dst | 134 table | uniform 0xfffffffa (vec2)
+    max rf47, rf47, 0 ; v8dot rf17, rf25, rf9                       # 134 out | 148 pixels6
+    max rf49, rf49, 0 ; smul24 rf55, rf17, rf35                     # 134 out | 134 mul
+    max rf24, rf24, 0 ; smul24 rf56, rf17, rf40                     # 134 out | 134 mul
+    max rf57, rf46, 0 ; smul24 rf46, rf17, rf7                      # 134 out | 134 mul
+    max rf58, rf45, 0 ; smul24 rf45, rf17, rf10                     # 134 out | 134 mul
+    max rf34, rf34, 0 ; add rf15, rf15, rf39                        # 134 out | 134 add
+    max rf43, rf53, 0 ; add rf29, rf43, rf29                        # 134 out | 134 add
+    max rf54, rf54, 0 ; add rf23, rf15, rf23                        # 134 out | 134 add
+    min rf26, rf47, rf6 ; add rf47, rf26, rf14 ; thrsw ; ldtmu.rf14 # 134 out | 134 add | 134 table
+    min rf22, rf49, rf6 ; v8dot rf49, rf22, 1                       # 134 out | 94 load dst
+    min rf39, rf24, rf6 ; add rf53, rf21, rf26 ; ldtmu.rf15         # 134 out | 94 add | 134 table
+    min rf59, rf57, rf6 ; add rf57, rf36, rf22 ; ldtmu.rf36         # 134 out | 94 add | 148 pixels7
+    min rf58, rf58, rf6 ; v8dot rf24, rf36, rf5 ; ldtmu.rf21        # 134 out | 148 pixels7 | 94 load dst
+    min rf34, rf34, rf6 ; v8dot rf26, rf36, rf8 ; ldtmu.rf22        # 134 out | 148 pixels7 | 94 load dst
+    min rf43, rf43, rf6 ; smul24 rf60, rf24, rf35                   # 134 out | 134 mul
+    min rf61, rf54, rf6 ; smul24 rf54, rf24, rf10                   # 134 out | 134 mul
+    add rf18, rf18, rf39 ; smul24 rf39, rf26, rf10                  # 94 add | 134 mul
+    add rf30, rf30, rf59 ; add rf49, rf49, rf58                     # 94 add
+    add rf31, rf31, rf34 ; add rf34, rf44, rf43                     # 94 add
+    add rf53, rf52, rf61 ; add rf52, rf53, 1                        # 94 add | 94 rshr
+    and rf25, rf25, rf6 ; add rf57, rf57, 1                         # 148 pixels3 | 94 rshr
+    add rf43, rf18, 1 ; smul24 rf61, rf25, rf35                     # 94 rshr | 134 mul
+    add rf58, rf30, 1 ; smul24 rf44, rf25, rf40                     # 94 rshr | 134 mul
+    sub tmua, rf41, -12 ; smul24 rf41, rf25, rf10                   # 148 pixels7 | 134 mul
+    and rf18, rf36, rf6 ; smul24 rf25, rf25, rf7 ; thrsw            # 148 pixels7 | 134 mul
+    add rf35, rf49, 1 ; smul24 rf49, rf18, rf35                     # 94 rshr | 134 mul
+    add rf31, rf31, 1 ; smul24 rf40, rf18, rf40                     # 94 rshr | 134 mul
+    add rf10, rf34, 1 ; smul24 rf34, rf18, rf10                     # 94 rshr | 134 mul
+    add rf53, rf53, 1 ; smul24 rf30, rf18, rf7                      # 94 rshr | 134 mul
+    asr rf42, rf52, 1 ; add rf52, rf42, rf61                        # 94 rshr | 134 add
+    asr rf27, rf57, 1 ; add rf44, rf44, rf27                        # 94 rshr | 134 add
+    asr rf41, rf43, 1 ; add rf29, rf29, rf41                        # 94 rshr | 134 add
+    asr rf52, rf58, 1 ; add rf33, rf52, rf33                        # 94 rshr | 134 add
+    asr rf35, rf35, 1 ; add rf32, rf44, rf32                        # 94 rshr | 134 add
+    asr rf55, rf31, 1 ; add rf28, rf28, rf55                        # 94 rshr | 134 add
+    asr rf56, rf10, 1 ; add rf49, rf56, rf49                        # 94 rshr | 134 add
+    asr rf53, rf53, 1 ; add rf40, rf40, rf60                        # 94 rshr | 134 add
+    vpack rf42, rf42, rf27 ; add rf10, rf23, rf25 ; ldtmu.rf31      # 94 store dst | 134 add | 148 pixels7
+    vpack rf41, rf41, rf52 ; add rf23, rf29, rf48                   # 94 store dst | 134 add
+    vpack rf50, rf35, rf55 ; add rf25, rf33, rf50                   # 94 store dst | 134 add
+    add rf27, rf32, rf46 ; add rf29, rf47, rf45                     # 134 add
+    shr rf28, rf36, -8 ; add rf33, rf28, rf34                       # 148 pixels7 | 134 add
+    add rf34, rf49, rf54 ; add rf35, rf40, rf39                     # 134 add
+    and rf32, rf31, rf6 ; v8dot rf36, rf31, rf9                     # 148 pixels7
+    vpack rf53, rf56, rf53 ; sub.pushc -, rf0, rf37                 # 94 store dst
     tmuwt - ; mov rf37, rf2                                         # the last trip's stores | for later in the trip
-    v8pack tmud, rf42, rf41 ; sub.pushc -, rf0, rf3                 # 98 store dst | whether there is a trip more
-    v8pack tmud, rf50, rf53 ; add rf3, rf2, rf1                     # 98 store dst | the item's record
-    mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 98 store dst | uniform 0xfffffffa (vec2)
+    v8pack tmud, rf42, rf41 ; sub.pushc -, rf0, rf3                 # 94 store dst | whether there is a trip more
+    v8pack tmud, rf50, rf53 ; add rf3, rf2, rf1                     # 94 store dst | the item's record
+    mov rf2, rf3 ; mov.ifnb tmuau, rf38                             # next trip | 94 store dst | uniform 0xfffffffa (vec2)
     bu.anyna loop, r:unif                                           # next trip
     nop ; mov rf38, rf51                                            # for later in the trip
     nop

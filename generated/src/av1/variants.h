@@ -21,25 +21,17 @@ extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p16_word_pair;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p16_word;
 
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4;
-
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs;
 
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs;
 
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p4_word_unaligned;
 
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4_word;
-
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p4_signs;
 
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p4_signs;
 
 extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_signs;
-
-extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_av1_cdef8__neon_inpri_r2;
 DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
@@ -78,14 +70,6 @@ DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t 
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
     int32_t dir, int32_t edges);
 void daedalus_items_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_av1_cdef8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
@@ -129,14 +113,6 @@ void daedalus_items_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_av1_cdef8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
-    int32_t dir, int32_t edges);
-void daedalus_items_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_av1_cdef8__c_inpri;
 DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
@@ -177,6 +153,36 @@ void daedalus_items_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_av1_cdef8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_av1_cdef8__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
+    int32_t dir, int32_t edges);
+void daedalus_items_av1_cdef8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_av1_cdef8_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_av1_cdef8__c_full;
 DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
@@ -184,12 +190,6 @@ DAEDALUS_FLATTEN void daedalus_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
-
-extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned;
 

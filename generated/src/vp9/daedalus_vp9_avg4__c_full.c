@@ -5,7 +5,7 @@
  *
  * vp9_avg4, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash 12b2aa143b5c8c0e
+ * input hash 1380450f52106581
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -15,10 +15,10 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t rows) {
-  /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
+  /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2, 4); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
         const int32_t value = src[y * src_stride + x];
         const int32_t t2 = dst[y * dst_stride + x];

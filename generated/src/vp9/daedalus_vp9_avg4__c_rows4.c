@@ -5,7 +5,7 @@
  *
  * vp9_avg4, portable scalar C, class rows4 (4 <= rows <= 4)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash 60116f3ab86419f0
+ * input hash 8d30c67a226230e4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

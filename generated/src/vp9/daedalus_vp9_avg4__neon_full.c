@@ -5,7 +5,7 @@
  *
  * vp9_avg4, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash 205009a9c66828a2
+ * input hash da881fe2f6227091
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -16,10 +16,10 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t rows) {
-  /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
+  /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2, 4); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       const uint8x8_t value =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
       const uint8x8_t t2 =

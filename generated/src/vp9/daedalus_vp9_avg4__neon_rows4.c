@@ -5,7 +5,7 @@
  *
  * vp9_avg4, NEON intrinsics, class rows4 (4 <= rows <= 4)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash 880f7407d4818b58
+ * input hash 8a4a3c43f9e1f0ed
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_avg4, C with vectors, class rows4 (4 <= rows <= 4)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash 92b3de38a9c5add9
+ * input hash 7ed49939257663d1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

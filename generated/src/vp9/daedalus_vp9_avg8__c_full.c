@@ -5,7 +5,7 @@
  *
  * vp9_avg8, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash 2af604ddc4f6380b
+ * input hash 040580c15a0db706
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

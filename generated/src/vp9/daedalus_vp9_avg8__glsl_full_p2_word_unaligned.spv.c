@@ -4,7 +4,7 @@
  *   and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 783c990cde52d937
+ * GLSL 731842674d96f923
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

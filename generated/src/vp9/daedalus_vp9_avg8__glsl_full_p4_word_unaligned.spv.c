@@ -4,7 +4,7 @@
  *   and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 297c29fe275a60ed
+ * GLSL e8de318fb8eab0c4
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

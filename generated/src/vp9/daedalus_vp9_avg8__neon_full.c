@@ -5,7 +5,7 @@
  *
  * vp9_avg8, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash ef3c38387067697c
+ * input hash 167e00679d7da327
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 965cb4b22373fab5
+ * input hash 2461ff856fb150d3
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash a4d893c650d57502
+ * input hash 2fa377b9004573ba
  */
 #include <stddef.h>
 #include <stdint.h>

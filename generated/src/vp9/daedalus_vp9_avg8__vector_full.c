@@ -5,7 +5,7 @@
  *
  * vp9_avg8, C with vectors, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash eb5e8cafa6741f46
+ * input hash 09a4ed70ebce328e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

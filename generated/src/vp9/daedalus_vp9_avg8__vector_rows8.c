@@ -5,7 +5,7 @@
  *
  * vp9_avg8, C with vectors, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples
- * input hash 8e76ce67c4317752
+ * input hash d75ddbf7ba8985ca
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -80,6 +80,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_avg8__vector_rows8(uint8_t *dst, ptrdif
     one_item(dst, dst_stride, src, src_stride);
     dst += dst_step;
     src += src_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

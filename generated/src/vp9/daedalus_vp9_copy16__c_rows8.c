@@ -5,7 +5,7 @@
  *
  * vp9_copy16, portable scalar C, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash 130dc5aee0d8f124
+ * input hash 707331ee38a1e595
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -39,6 +39,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t
     one_item(dst, dst_stride, src, src_stride);
     dst += dst_step;
     src += src_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * vp9_copy16, C with vectors, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash 142a667a6f3641ad
+ * input hash 29032be3deca365c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -64,6 +64,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_copy16__vector_rows8(uint8_t *dst, ptrd
     one_item(dst, dst_stride, src, src_stride);
     dst += dst_step;
     src += src_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

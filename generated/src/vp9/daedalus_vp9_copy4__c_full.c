@@ -5,7 +5,7 @@
  *
  * vp9_copy4, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash 796ca126683d9a9c
+ * input hash b43c154289dfbabb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -15,10 +15,10 @@
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t rows) {
-  /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
+  /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2, 4); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
         const int32_t value = src[y * src_stride + x];
         dst[y * dst_stride + x] = (uint8_t)value;

@@ -5,7 +5,7 @@
  *
  * vp9_copy4, portable scalar C, class rows4 (4 <= rows <= 4)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash e77a1c81755b7b8f
+ * input hash 3d4cd830bfa090e1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_copy4, NEON intrinsics, class rows4 (4 <= rows <= 4)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash beb0ab3c7a4d8e82
+ * input hash 088baf5a39612fe4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_copy4, C with vectors, class rows4 (4 <= rows <= 4)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash 8cf5dc242a77dcf5
+ * input hash 96f3f74d74c27dbf
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_copy8, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash 184af935e016fe77
+ * input hash 9bba224280b56520
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

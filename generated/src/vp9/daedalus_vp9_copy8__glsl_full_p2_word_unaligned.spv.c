@@ -4,7 +4,7 @@
  *   and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL a30317a8e6328641
+ * GLSL a60eff115201c3cf
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

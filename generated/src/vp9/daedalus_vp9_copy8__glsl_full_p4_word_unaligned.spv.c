@@ -4,7 +4,7 @@
  *   and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 7fd13a9d68d47c2c
+ * GLSL e00c6f7b3ef67aa0
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

@@ -5,7 +5,7 @@
  *
  * vp9_copy8, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash a3c46a1eaeca0df2
+ * input hash 8bf357ea0e4763ea
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_copy8, C with vectors, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples
- * input hash b59be283aae968fc
+ * input hash adb6a22c6cff3489
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_16h, portable scalar C, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 1ccdf500d5cc4ad4
+ * input hash c6f59a9a211079d3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -121,6 +121,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, mx);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * vp9_mc_16h, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash ef420ef3de9157dc
+ * input hash a7f7b7c6a4a65541
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -463,6 +463,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, mx);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

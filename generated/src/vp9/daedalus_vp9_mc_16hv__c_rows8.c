@@ -6,7 +6,7 @@
  * vp9_mc_16hv, portable scalar C, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter
- * input hash 50da066b353b3521
+ * input hash 87c3a14dafec2d73
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -145,6 +145,16 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, mx, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -6,7 +6,7 @@
  * vp9_mc_16hv_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash 17749bd4086ba1db
+ * input hash f3405c1126d5d049
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -688,6 +688,16 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, mx, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * vp9_mc_16v_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash 0ec1e83499b09b33
+ * input hash 5be2f1d4d3399449
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -385,6 +385,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptr
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * vp9_mc_16v_avg, C with vectors, class sub8 (8 <= rows <= 8 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash 7602966050389e63
+ * input hash 8bcb1feaeeb6af63
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -369,6 +369,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_16v_avg__vector_sub8(uint8_t *dst,
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

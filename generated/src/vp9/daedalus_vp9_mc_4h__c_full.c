@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash f8e0ed130c228e52
+ * input hash af7e49cc838185ac
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -82,10 +82,10 @@ static const int16_t taps_table[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
-  /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
+  /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2, 4); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
         const int32_t pixels0 = src[y * src_stride + x - 3];
         const int32_t pixels1 = src[y * src_stride + x - 2];

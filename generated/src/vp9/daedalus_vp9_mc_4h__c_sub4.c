@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h, portable scalar C, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 0d0d4aa518abcfa5
+ * input hash 35286f5daeaaf5d3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 5e06f05c1a391dc6
+ * input hash 60f7b663a161c0d8
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

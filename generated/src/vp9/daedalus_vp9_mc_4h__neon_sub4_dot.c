@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 54a2734dc31efdd5
+ * input hash 288e3b394ffa1c08
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h, C with vectors, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 33b89de6fe146566
+ * input hash 58099730cd961b19
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -83,10 +83,10 @@ static const int16_t taps_table[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
-  /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
+  /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2, 4); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       const int32_t t13 = (filter * 16) + mx;
       const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
       const uint8x8_t pixels0 =

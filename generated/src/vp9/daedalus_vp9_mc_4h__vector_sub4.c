@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h, C with vectors, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 72bd95c0a43e3a53
+ * input hash 62778a4689f92523
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h_avg, portable scalar C, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 267f39b537827d61
+ * input hash de7acf569fe6dff5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

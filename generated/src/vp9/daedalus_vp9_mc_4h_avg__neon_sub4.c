@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h_avg, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 584f75e580a2817b
+ * input hash a0856971b1323af9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h_avg, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 8538bf333b16bace
+ * input hash 1369ee37d56d0a1b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

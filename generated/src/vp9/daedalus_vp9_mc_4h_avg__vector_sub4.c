@@ -5,7 +5,7 @@
  *
  * vp9_mc_4h_avg, C with vectors, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 2fd6d503cc196bd1
+ * input hash 3847de41aea33d2e
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

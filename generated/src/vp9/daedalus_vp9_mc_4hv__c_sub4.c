@@ -6,7 +6,7 @@
  * vp9_mc_4hv, portable scalar C, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter
- * input hash d6893d051224c3fc
+ * input hash 4321677bf64054c7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -83,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
-  uint8_t mid[11][4];
+  uint8_t mid[15][4];
   /* stage 1 of 2: y = 0..10, x = 0..3; writes mid */
   for (int y = 0; y < 11; y++) {
     for (int x = 0; x < 4; x++) {

@@ -6,7 +6,7 @@
  * vp9_mc_4hv, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= mx <= 15 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter
- * input hash 6bf620ec3faa986a
+ * input hash 2a93f1b1622c51b7
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -97,7 +97,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
   uint8_t *const dst_row1 = dst + dst_stride;
   uint8_t *const dst_row2 = dst_row1 + dst_stride;
   uint8_t *const dst_row3 = dst_row2 + dst_stride;
-  uint8_t mid[11][4];
+  uint8_t mid[15][4];
   /* stage 1 of 2: x = 0..3; writes mid */
   const int32_t t12 = (filter * 16) + mx;
   const int32x4_t dot_start = vdupq_n_s32(16384);

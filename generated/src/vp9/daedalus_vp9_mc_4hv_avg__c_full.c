@@ -6,7 +6,7 @@
  * vp9_mc_4hv_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash f21c04fa769baece
+ * input hash da1ed975dc65562d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -83,11 +83,11 @@ static const int16_t taps_table[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows) {
-  uint8_t mid[11][4];
-  /* stage 1 of 2: y = 0..10, x = 0..3; writes mid */
+  uint8_t mid[15][4];
+  /* stage 1 of 2: y = 0..14, x = 0..3; writes mid */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2 + 7, 11); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       for (int x = 0; x < 4; x++) {
         const int32_t pixels0 = src[(y - 3) * src_stride + x - 3];
         const int32_t pixels1 = src[(y - 3) * src_stride + x - 2];
@@ -109,10 +109,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       }
     }
   }
-  /* stage 2 of 2: y = 0..3, x = 0..3; writes dst */
+  /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2, 4); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
         const int32_t pixels0 = mid[y][x];
         const int32_t pixels1 = mid[y + 1][x];

@@ -7,7 +7,7 @@
  *   15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash ce5bd0fb82015d39
+ * input hash 4b9836a7bce45e93
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -84,7 +84,7 @@ static const int16_t taps_table[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my) {
-  uint8_t mid[11][4];
+  uint8_t mid[15][4];
   /* stage 1 of 2: y = 0..10, x = 0..3; writes mid */
   for (int y = 0; y < 11; y++) {
     for (int x = 0; x < 4; x++) {

@@ -6,7 +6,7 @@
  * vp9_mc_4hv_avg, C with vectors, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash 72419cdb523372e5
+ * input hash 2fcc68686f2e13b4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -84,11 +84,11 @@ static const int16_t taps_table[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows) {
-  uint8_t mid[11][4];
-  /* stage 1 of 2: y = 0..10, x = 0..3; writes mid */
+  uint8_t mid[15][4];
+  /* stage 1 of 2: y = 0..14, x = 0..3; writes mid */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2 + 7, 11); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       const int32_t t15 = (filter * 16) + mx;
       const uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
       const uint8x8_t pixels0 =
@@ -141,10 +141,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       *(daedalus_any_u32 *)&mid[y][0] = vget_lane_u32(vreinterpret_u32_u8(t50_sat), 0);
     }
   }
-  /* stage 2 of 2: y = 0..3, x = 0..3; writes dst */
+  /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_3 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_3, 4); y++) {
+    const int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
       const int32_t t13 = (filter * 16) + my;
       const uint16x4_t k13770_2 = vdup_n_u16((uint16_t)(13770));
       const uint8x8_t pixels0_3 =

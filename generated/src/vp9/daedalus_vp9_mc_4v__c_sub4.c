@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v, portable scalar C, class sub4 (4 <= rows <= 4 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash 05eabb98324a4f71
+ * input hash b4a2e36ff46bb913
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash 3ae55cca8cb2851e
+ * input hash 9e5a07b2421a6e2d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

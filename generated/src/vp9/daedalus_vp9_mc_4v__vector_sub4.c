@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v, C with vectors, class sub4 (4 <= rows <= 4 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash 821b4ab389eb6483
+ * input hash e348baa785cd0e0f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

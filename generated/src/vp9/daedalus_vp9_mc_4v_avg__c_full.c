@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash 667f1c544187956a
+ * input hash 034f4934bb0f5b16
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -82,10 +82,10 @@ static const int16_t taps_table[64][8] = {
 
 static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
-  /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
+  /* stage 1 of 1: y = 0..7, x = 0..3; writes dst */
   {
-    const int32_t rows_2 = daedalus_clip(rows, 1, 4);
-    for (int y = 0; y < daedalus_min(rows_2, 4); y++) {
+    const int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       for (int x = 0; x < 4; x++) {
         const int32_t pixels0 = src[(y - 3) * src_stride + x];
         const int32_t pixels1 = src[(y - 2) * src_stride + x];

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v_avg, portable scalar C, class sub4 (4 <= rows <= 4 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash 37ed67ef7a9aa307
+ * input hash 0e632f92e3a3e119
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

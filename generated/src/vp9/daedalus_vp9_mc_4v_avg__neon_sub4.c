@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v_avg, NEON intrinsics, class sub4 (4 <= rows <= 4 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash e82e6ec99e146b4a
+ * input hash 84b8b061ac804113
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_4v_avg, C with vectors, class sub4 (4 <= rows <= 4 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash a01b4f233cb10387
+ * input hash 843817223beebbc1
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

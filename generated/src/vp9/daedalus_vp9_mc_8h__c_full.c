@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash bb24cf4da57aa754
+ * input hash 62c7375acc315f77
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

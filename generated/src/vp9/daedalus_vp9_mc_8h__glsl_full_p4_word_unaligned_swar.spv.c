@@ -5,7 +5,7 @@
  *   templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL baefaf2660c28c39
+ * GLSL 470b3e9a0a7385f2
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash e312cc5a4a003f2c
+ * input hash 6157a06fe28d098c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 9436b24cf9cd89bb
+ * input hash 7ad875738ae6792a
  */
 #include <stddef.h>
 #include <stdint.h>

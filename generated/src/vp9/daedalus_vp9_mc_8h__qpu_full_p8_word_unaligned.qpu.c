@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 7af85e352a171013
+ * input hash 580e14d897dedaa7
  */
 #include <stddef.h>
 #include <stdint.h>

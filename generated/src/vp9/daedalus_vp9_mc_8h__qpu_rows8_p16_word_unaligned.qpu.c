@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 39c2eb338a94869a
+ * input hash d51ebe9ff209990a
  */
 #include <stddef.h>
 #include <stdint.h>

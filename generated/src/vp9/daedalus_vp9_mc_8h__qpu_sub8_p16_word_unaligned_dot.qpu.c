@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 001c7883d2b127d6
+ * input hash c34ed8b8b182f771
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 48ee82a492d34cb5
+ * input hash 83552e63878a5ec7
  */
 #include <stddef.h>
 #include <stdint.h>

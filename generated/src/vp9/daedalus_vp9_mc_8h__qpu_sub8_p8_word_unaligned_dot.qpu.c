@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 425fc4ea5027bad7
+ * input hash 0aad548c63d7666c
  */
 #include <stddef.h>
 #include <stdint.h>

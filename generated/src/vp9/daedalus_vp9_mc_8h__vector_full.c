@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h, C with vectors, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter
- * input hash 85758614268ddda3
+ * input hash 3273c49002dab5b9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 4c1815b082112783
+ * input hash 8020eba08eb48ba2
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *   templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL ab02d08e143e7e08
+ * GLSL 2dbbb48fb1a469cd
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

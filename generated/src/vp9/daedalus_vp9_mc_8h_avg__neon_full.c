@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash b69a764d09164ddf
+ * input hash 500c92bf12db3edb
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, NEON intrinsics, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 60e549ffccbad52f
+ * input hash 781182741f896f25
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -356,6 +356,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptr
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, mx);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash d80809fbc40bbbf6
+ * input hash 8219933c3a7baa4f
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 4c109425a2694a02
+ * input hash b7e642f7c4604326
  */
 #include <stddef.h>
 #include <stdint.h>

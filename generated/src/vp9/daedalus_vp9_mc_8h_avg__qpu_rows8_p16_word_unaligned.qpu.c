@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 6220473f777c2c60
+ * input hash 7ccc43369831083b
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 8c2bc6f14da2f679
+ * input hash 82a964861f366eb8
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 5899be398d1c56af
+ * input hash b743be6ab8ff0ee0
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8h_avg, C with vectors, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter
- * input hash 158e67ecb277a5a8
+ * input hash b4dbe38b8208688b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_mc_8hv, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter
- * input hash a6fcc4a4ff82d3ea
+ * input hash 3ec72b6311b27691
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

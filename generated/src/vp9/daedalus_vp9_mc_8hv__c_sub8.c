@@ -6,7 +6,7 @@
  * vp9_mc_8hv, portable scalar C, class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter
- * input hash cbe797e45f5ed696
+ * input hash 0e3a92b7c65c5cbd
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -145,6 +145,16 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t 
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, mx, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -6,7 +6,7 @@
  * vp9_mc_8hv, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter
- * input hash 6aecfa203b558e91
+ * input hash 152f3083b645d66c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

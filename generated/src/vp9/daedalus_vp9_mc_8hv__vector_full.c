@@ -6,7 +6,7 @@
  * vp9_mc_8hv, C with vectors, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
  *   vertical filter
- * input hash dcc20c61ab962f14
+ * input hash e9cde8d472f356e5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -6,7 +6,7 @@
  * vp9_mc_8hv_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash 59456f15d1d24daf
+ * input hash a2553ecc96380aef
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

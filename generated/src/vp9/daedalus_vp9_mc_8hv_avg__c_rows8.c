@@ -6,7 +6,7 @@
  * vp9_mc_8hv_avg, portable scalar C, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash cb8c51a1aaf715ed
+ * input hash cee39d9bb2fbd95b
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -146,6 +146,16 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdi
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, mx, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -6,7 +6,7 @@
  * vp9_mc_8hv_avg, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash 5833f7460062713d
+ * input hash f0ff4182e5857112
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

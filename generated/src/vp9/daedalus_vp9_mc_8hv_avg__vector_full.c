@@ -6,7 +6,7 @@
  * vp9_mc_8hv_avg, C with vectors, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
  *   vertical filter
- * input hash 854c904ba06ddc60
+ * input hash 7523185e4de9a9db
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

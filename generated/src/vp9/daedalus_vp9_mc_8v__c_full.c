@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v, portable scalar C, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash c4a7bad51f7ebde4
+ * input hash 026931516d4d976c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v, portable scalar C, class rows8 (8 <= rows <= 8)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash 9ef08dc400b90bd9
+ * input hash b9e1e17a466f0d67
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -121,6 +121,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t 
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v, NEON intrinsics, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash f3739d3d9444e7bf
+ * input hash 7604de7c35b3f2a5
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash c30994731806ae43
+ * input hash 5b4be87d0ae5ef8c
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -249,6 +249,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v, C with vectors, class full
  * computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter
- * input hash f65a99603f1447fb
+ * input hash 62de674010ed9ab3
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

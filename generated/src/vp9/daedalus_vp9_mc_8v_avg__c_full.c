@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v_avg, portable scalar C, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash b2f9933aeb1d6c91
+ * input hash fa04fcf747d710a9
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v_avg, NEON intrinsics, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash 71c6805f2bfa85e4
+ * input hash 941d38d44e2b81b4
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v_avg, NEON intrinsics, class sub8 (8 <= rows <= 8 and 1 <= my <= 15)
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash b573bece4c037452
+ * input hash b72bb72649e6b11f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -265,6 +265,15 @@ DAEDALUS_FLATTEN void daedalus_items_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrd
     dst += dst_step;
     src += src_step;
     meta += meta_step;
+  }
+}
+
+DAEDALUS_FLATTEN void daedalus_tall_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces) {
+  for (; n_pieces > 0; n_pieces--) {
+    one_item(dst, dst_stride, src, src_stride, filter, my);
+    dst += 8 * dst_stride;
+    src += 8 * src_stride;
   }
 }
 

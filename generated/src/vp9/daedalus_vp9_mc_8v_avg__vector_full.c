@@ -5,7 +5,7 @@
  *
  * vp9_mc_8v_avg, C with vectors, class full
  * computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter
- * input hash 2afbf267ed0ffe9c
+ * input hash c73d315185ad561f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>

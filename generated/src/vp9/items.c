@@ -57,10 +57,13 @@ void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 static inline int class_of_vp9_avg4(const daedalus_vp9_avg4_meta *meta) {
   const int32_t rows = meta->rows;
-  if (rows == 4) {
+  if (rows == 8) {
     return 0;
   }
-  return 1;
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
 }
 
 void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -77,6 +80,17 @@ void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
       }
     }
     if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg4__neon_rows8_r2(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg4__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg4__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_avg4__neon_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -111,7 +125,10 @@ static inline int class_of_vp9_avg8(const daedalus_vp9_avg8_meta *meta) {
   if (rows == 8) {
     return 0;
   }
-  return 1;
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
 }
 
 void daedalus_items_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -136,6 +153,17 @@ void daedalus_items_vp9_avg8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
           n_run, meta, meta_step);
 #else
       daedalus_items_vp9_avg8__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg8__neon_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg8__vector_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg8__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
 #endif
     } else {
@@ -210,10 +238,13 @@ void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 
 static inline int class_of_vp9_copy4(const daedalus_vp9_copy4_meta *meta) {
   const int32_t rows = meta->rows;
-  if (rows == 4) {
+  if (rows == 8) {
     return 0;
   }
-  return 1;
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
 }
 
 void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -230,6 +261,17 @@ void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       }
     }
     if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy4__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy4__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy4__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_copy4__neon_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -264,7 +306,10 @@ static inline int class_of_vp9_copy8(const daedalus_vp9_copy8_meta *meta) {
   if (rows == 8) {
     return 0;
   }
-  return 1;
+  if (rows == 4) {
+    return 1;
+  }
+  return 2;
 }
 
 void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -289,6 +334,17 @@ void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
           n_run, meta, meta_step);
 #else
       daedalus_items_vp9_copy8__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy8__neon_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy8__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy8__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
     } else {
@@ -817,8 +873,16 @@ void daedalus_items_vp9_mc_16h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_16h__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_16h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -880,8 +944,16 @@ void daedalus_items_vp9_mc_16h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_16h_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_16h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
@@ -944,8 +1016,16 @@ void daedalus_items_vp9_mc_16hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t ds
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_16hv__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_16hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1008,8 +1088,16 @@ void daedalus_items_vp9_mc_16hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_16hv_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_16hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
@@ -1066,8 +1154,16 @@ void daedalus_items_vp9_mc_16v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_16v__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_16v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1124,8 +1220,16 @@ void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_16v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_16v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_16v_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_16v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
@@ -1148,13 +1252,16 @@ void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
 static inline int class_of_vp9_mc_4h(const daedalus_vp9_mc_4h_meta *meta) {
   const int32_t mx = meta->mx;
   const int32_t rows = meta->rows;
-  if (rows == 4 && mx >= 1 && mx <= 15) {
+  if (rows == 8 && mx >= 1 && mx <= 15) {
     return 0;
   }
-  if (rows == 4) {
+  if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1173,6 +1280,33 @@ void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4h__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
         daedalus_items_vp9_mc_4h__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
@@ -1186,9 +1320,6 @@ void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_vp9_mc_4h__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
 #endif
-    } else if (n_class == 1) {
-      daedalus_items_vp9_mc_4h__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1211,13 +1342,16 @@ void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 static inline int class_of_vp9_mc_4h_avg(const daedalus_vp9_mc_4h_avg_meta *meta) {
   const int32_t mx = meta->mx;
   const int32_t rows = meta->rows;
-  if (rows == 4 && mx >= 1 && mx <= 15) {
+  if (rows == 8 && mx >= 1 && mx <= 15) {
     return 0;
   }
-  if (rows == 4) {
+  if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1236,6 +1370,33 @@ void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4h_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
         daedalus_items_vp9_mc_4h_avg__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
@@ -1249,9 +1410,6 @@ void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
       daedalus_items_vp9_mc_4h_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (n_class == 1) {
-      daedalus_items_vp9_mc_4h_avg__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1275,13 +1433,16 @@ static inline int class_of_vp9_mc_4hv(const daedalus_vp9_mc_4hv_meta *meta) {
   const int32_t mx = meta->mx;
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
-  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
     return 0;
   }
-  if (rows == 4) {
+  if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1300,6 +1461,33 @@ void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4hv__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
         daedalus_items_vp9_mc_4hv__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
@@ -1313,9 +1501,6 @@ void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
       daedalus_items_vp9_mc_4hv__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (n_class == 1) {
-      daedalus_items_vp9_mc_4hv__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1339,13 +1524,16 @@ static inline int class_of_vp9_mc_4hv_avg(const daedalus_vp9_mc_4hv_avg_meta *me
   const int32_t mx = meta->mx;
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
-  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
     return 0;
   }
-  if (rows == 4) {
+  if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1364,6 +1552,33 @@ void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
       if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4hv_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
         daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
@@ -1377,9 +1592,6 @@ void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
       daedalus_items_vp9_mc_4hv_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (n_class == 1) {
-      daedalus_items_vp9_mc_4hv_avg__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
@@ -1402,13 +1614,16 @@ void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
 static inline int class_of_vp9_mc_4v(const daedalus_vp9_mc_4v_meta *meta) {
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
-  if (rows == 4 && my >= 1 && my <= 15) {
+  if (rows == 8 && my >= 1 && my <= 15) {
     return 0;
   }
-  if (rows == 4) {
+  if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1426,6 +1641,28 @@ void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4v__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
@@ -1435,9 +1672,6 @@ void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_vp9_mc_4v__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
 #endif
-    } else if (n_class == 1) {
-      daedalus_items_vp9_mc_4v__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1460,13 +1694,16 @@ void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 static inline int class_of_vp9_mc_4v_avg(const daedalus_vp9_mc_4v_avg_meta *meta) {
   const int32_t my = meta->my;
   const int32_t rows = meta->rows;
-  if (rows == 4 && my >= 1 && my <= 15) {
+  if (rows == 8 && my >= 1 && my <= 15) {
     return 0;
   }
-  if (rows == 4) {
+  if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1484,6 +1721,28 @@ void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_4v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_4v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_4v_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4v_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
@@ -1493,9 +1752,6 @@ void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
       daedalus_items_vp9_mc_4v_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
-    } else if (n_class == 1) {
-      daedalus_items_vp9_mc_4v_avg__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_4v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1524,7 +1780,10 @@ static inline int class_of_vp9_mc_8h(const daedalus_vp9_mc_8h_meta *meta) {
   if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1567,6 +1826,22 @@ void daedalus_items_vp9_mc_8h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_vp9_mc_8h__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_8h__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_8h__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8h__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1595,7 +1870,10 @@ static inline int class_of_vp9_mc_8h_avg(const daedalus_vp9_mc_8h_avg_meta *meta
   if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1638,6 +1916,22 @@ void daedalus_items_vp9_mc_8h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
       daedalus_items_vp9_mc_8h_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_8h_avg__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_8h_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8h_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1667,7 +1961,10 @@ static inline int class_of_vp9_mc_8hv(const daedalus_vp9_mc_8hv_meta *meta) {
   if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_8hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1700,8 +1997,32 @@ void daedalus_items_vp9_mc_8hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_8hv__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_8hv__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_8hv__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8hv__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1731,7 +2052,10 @@ static inline int class_of_vp9_mc_8hv_avg(const daedalus_vp9_mc_8hv_avg_meta *me
   if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1764,8 +2088,32 @@ void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_8hv_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
@@ -1794,7 +2142,10 @@ static inline int class_of_vp9_mc_8v(const daedalus_vp9_mc_8v_meta *meta) {
   if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_8v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1822,8 +2173,27 @@ void daedalus_items_vp9_mc_8v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
           meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_8v__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8v__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1852,7 +2222,10 @@ static inline int class_of_vp9_mc_8v_avg(const daedalus_vp9_mc_8v_avg_meta *meta
   if (rows == 8) {
     return 1;
   }
-  return 2;
+  if (rows == 4 && my >= 1 && my <= 15) {
+    return 2;
+  }
+  return 3;
 }
 
 void daedalus_items_vp9_mc_8v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -1880,8 +2253,27 @@ void daedalus_items_vp9_mc_8v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
           n_run, meta, meta_step);
 #endif
     } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
       daedalus_items_vp9_mc_8v_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_8v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_8v_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
     } else {
 #if DAEDALUS_HAVE_NEON
       daedalus_items_vp9_mc_8v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,

@@ -9,6 +9,33 @@
 
 /* What decoder entries call has the code for an item in itself, and does not call it. */
 
+daedalus_cpu_fn daedalus_vp9_avg16__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_avg16__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_avg16__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
 extern const daedalus_qpu_code daedalus_vp9_avg16__qpu_full_p16_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_vp9_avg16__qpu_full_p16;
@@ -17,13 +44,6 @@ extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p4_word_unaligned;
 
 extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_avg16__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_avg16__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -31,24 +51,10 @@ void daedalus_items_vp9_avg16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_avg16__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_avg16__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg16_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_avg16__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
@@ -61,9 +67,14 @@ void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 
 extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p2_word_unaligned;
 
-extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4;
+daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_r2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_avg4__neon_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -72,12 +83,14 @@ void daedalus_items_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_avg4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg4__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_avg4__vector_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -86,17 +99,37 @@ void daedalus_items_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, p
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_avg4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg4__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_avg4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_avg4__c_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_avg4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg4__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
@@ -109,25 +142,19 @@ void daedalus_items_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 
 extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p2_word_unaligned;
 
-extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4;
-
 daedalus_cpu_fn daedalus_vp9_avg8__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_avg8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg8__neon_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_avg8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
@@ -137,11 +164,13 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_avg8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg8__vector_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_avg8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
@@ -149,6 +178,37 @@ daedalus_cpu_fn daedalus_vp9_avg8__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_avg8__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_avg8__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_avg8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg8__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg8_meta *meta, size_t meta_step);
 
@@ -161,6 +221,33 @@ void daedalus_items_vp9_avg8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 
 extern const daedalus_gpu_code daedalus_vp9_avg8__glsl_full_p2_word_unaligned;
 
+daedalus_cpu_fn daedalus_vp9_copy16__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_copy16__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_copy16__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
 extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_vp9_copy16__qpu_full_p16;
@@ -169,13 +256,6 @@ extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4_word_unaligned;
 
 extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_copy16__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_copy16__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -183,24 +263,10 @@ void daedalus_items_vp9_copy16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_copy16__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_copy16__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy16_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy16__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy16__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
@@ -213,9 +279,14 @@ void daedalus_items_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p2_word_unaligned;
 
-extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4;
+daedalus_cpu_fn daedalus_vp9_copy4__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy4__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_copy4__neon_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -224,12 +295,14 @@ void daedalus_items_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_copy4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_copy4__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_copy4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_copy4__vector_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -238,17 +311,37 @@ void daedalus_items_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, 
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_copy4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_copy4__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_copy4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy4__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_copy4__c_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_copy4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy4__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
@@ -261,21 +354,19 @@ void daedalus_items_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 
 extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p2_word_unaligned;
 
-extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4_word_unaligned;
-
-extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4;
-
 daedalus_cpu_fn daedalus_vp9_copy8__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_copy8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_copy8__neon_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_copy8__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
@@ -285,18 +376,40 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_rows8(uint8_t *dst, ptrdif
 void daedalus_items_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_copy8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_copy8__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
 void daedalus_items_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_copy8__c_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_copy8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy8__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
 
@@ -457,15 +570,7 @@ void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t ds
 
 extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p4_word;
 
-extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p4_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p2;
-
 extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4;
 
 daedalus_cpu_fn daedalus_vp9_idct4__neon_dc;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
@@ -475,17 +580,6 @@ void daedalus_items_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
@@ -500,17 +594,6 @@ void daedalus_clearing_items_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_st
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_idct4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
-    size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_idct4__c_dc;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
@@ -519,6 +602,36 @@ void daedalus_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_
 DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p4_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_idct4__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct4__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
@@ -581,23 +694,9 @@ extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_dc_p8_word;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p8_word;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_shuffle;
-
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full;
-
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word_pack;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word;
-
-extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2;
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_dc;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
@@ -618,17 +717,6 @@ void daedalus_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride, pt
 DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__neon_eob12(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
@@ -654,17 +742,6 @@ void daedalus_clearing_items_vp9_idct8__vector_eob12(uint8_t *dst, ptrdiff_t dst
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_idct8__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_idct8__c_dc;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
@@ -687,6 +764,56 @@ void daedalus_clearing_items_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stri
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle;
+
+daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_assumesum16;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct8_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step);
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_idct8__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct8__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
+    size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_idct8__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
@@ -702,8 +829,6 @@ extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p2_word;
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_full_p4_word_shuffle_jointreads;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle;
-
 daedalus_cpu_fn daedalus_vp9_idct8__neon_full_assumesum16;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_full_assumesum16(uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, int32_t eob);
@@ -713,18 +838,6 @@ void daedalus_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst
 DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_full_assumesum16(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
 void daedalus_clearing_items_vp9_idct8__neon_full_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
-    size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_assumesum16;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
-    ptrdiff_t dst_stride, const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
-    const daedalus_vp9_idct8_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
-    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct8_meta *meta,
     size_t meta_step);
 
@@ -1032,6 +1145,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrd
 void daedalus_items_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16h__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1039,6 +1154,35 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16h__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1047,31 +1191,10 @@ void daedalus_items_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_16h__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_16h__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_16h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
 
@@ -1089,6 +1212,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst,
 void daedalus_items_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1096,18 +1221,40 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrd
 void daedalus_items_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16h_avg__vector_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
 
@@ -1117,20 +1264,6 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__vector_full(uint8_t *dst, pt
 void daedalus_items_vp9_mc_16h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_16h_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1145,6 +1278,9 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptr
 void daedalus_items_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1152,6 +1288,35 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1160,33 +1325,12 @@ void daedalus_items_vp9_mc_16hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, p
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_16hv__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_16hv__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_16hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1202,6 +1346,9 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst,
 void daedalus_items_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1209,13 +1356,9 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptr
 void daedalus_items_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__vector_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst,
@@ -1224,14 +1367,9 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst,
 void daedalus_items_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_full(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1239,11 +1377,30 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdif
 void daedalus_items_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
 
@@ -1260,6 +1417,35 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16v__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1268,31 +1454,10 @@ void daedalus_items_vp9_mc_16v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_16v__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_16v__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_16v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
 
@@ -1309,18 +1474,40 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrd
 void daedalus_items_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_16v_avg__vector_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
 
@@ -1331,26 +1518,30 @@ void daedalus_items_vp9_mc_16v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stri
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_16v_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub4_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1366,17 +1557,51 @@ void daedalus_items_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_mc_4h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
 
@@ -1387,26 +1612,31 @@ void daedalus_items_vp9_mc_4h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, p
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_4h__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub4_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(uint8_t *dst,
@@ -1423,17 +1653,51 @@ void daedalus_items_vp9_mc_4h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_mc_4h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_4h_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
 
@@ -1444,26 +1708,31 @@ void daedalus_items_vp9_mc_4h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_strid
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub4_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1479,17 +1748,51 @@ void daedalus_items_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_mc_4hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_4hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
 
@@ -1500,26 +1803,33 @@ void daedalus_items_vp9_mc_4hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride, 
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_4hv__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub4_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub4_dot(uint8_t *dst,
@@ -1536,17 +1846,52 @@ void daedalus_items_vp9_mc_4hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_mc_4hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_4hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
@@ -1557,20 +1902,6 @@ void daedalus_items_vp9_mc_4hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stri
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -1578,10 +1909,60 @@ void daedalus_items_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, p
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
+daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
 daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_4v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
 
@@ -1592,31 +1973,10 @@ void daedalus_items_vp9_mc_4v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_4v__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_4v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
 
@@ -1627,6 +1987,15 @@ void daedalus_items_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
 
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
 daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -1634,17 +2003,51 @@ void daedalus_items_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_mc_4v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_4v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
 
@@ -1654,20 +2057,6 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_full(uint8_t *dst, ptr
 void daedalus_items_vp9_mc_4v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_sub4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_rows4;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_4v_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1682,27 +2071,35 @@ extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p8_word;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned;
-
-extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar;
-
-extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4;
-
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
@@ -1712,13 +2109,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1726,6 +2118,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__vector_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1733,13 +2127,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdif
 void daedalus_items_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1747,6 +2136,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1754,11 +2145,13 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t d
 void daedalus_items_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_8h__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_mc_8h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
@@ -1770,12 +2163,131 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, pt
 void daedalus_items_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h__neon_sub8_r2_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8h__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub4_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_8h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned;
 
@@ -1787,46 +2299,10 @@ extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unalign
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8h_avg__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8_dot;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst,
-    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
-    int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
 void daedalus_items_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
@@ -1836,20 +2312,6 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptr
 void daedalus_items_vp9_mc_8h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_8h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8h_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1864,11 +2326,64 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrd
 void daedalus_items_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
 
@@ -1879,31 +2394,10 @@ void daedalus_items_vp9_mc_8hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
 daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__c_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv__c_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
 
@@ -1921,6 +2415,9 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst,
 void daedalus_items_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1928,11 +2425,22 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrd
 void daedalus_items_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub4_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub4_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__neon_sub4_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_mc_8hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
 
@@ -1942,13 +2450,9 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, pt
 void daedalus_items_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1956,6 +2460,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1963,6 +2469,29 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdif
 void daedalus_items_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1977,11 +2506,13 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t
 void daedalus_items_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_8v__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_mc_8v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
@@ -1991,13 +2522,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2005,11 +2531,36 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
 void daedalus_items_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
@@ -2026,11 +2577,13 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdi
 void daedalus_items_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_mc_8v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
@@ -2040,13 +2593,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptr
 void daedalus_items_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
-
-daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2054,6 +2602,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2061,6 +2611,29 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_8v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,

@@ -283,6 +283,8 @@ typedef struct daedalus_items_entry {
   const char *name;            /**< a CPU variant's, or the id of a kernel, for the public ones */
   daedalus_items_fn *items;    /**< daedalus_items_... */
   daedalus_items_fn *clearing; /**< daedalus_clearing_items_...; NULL where there is none */
+  daedalus_items_fn *tall;     /**< daedalus_tall_...: items with all rows, one below the other, of
+                                    the first one's parameters; NULL where there is none */
 } daedalus_items_entry;
 
 /** All functions for many items; an entry without name ends it.  In libdaedalus_variants.a only. */
