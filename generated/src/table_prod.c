@@ -1820,6 +1820,30 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg4__c_rows4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg4__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg4__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg4__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg4__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_avg4__glsl_full_p4_word_unaligned",
@@ -2347,6 +2371,30 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy4__c_rows4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy4__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy4__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy4__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy4__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_copy4__glsl_full_p4_word_unaligned",
@@ -2507,6 +2555,30 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy8__c_rows4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy8__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy8__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy8__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
@@ -2883,6 +2955,66 @@ static const daedalus_class_desc vp9_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst8__neon_full",
@@ -2953,6 +3085,66 @@ static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_idct8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst8_idct8__neon_full",
@@ -3734,6 +3926,66 @@ static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_iadst8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_iadst8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct8_iadst8__neon_full",
@@ -4576,6 +4828,18 @@ static const daedalus_class_desc vp9_mc_16h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h__neon_sub8_dot",
@@ -4632,6 +4896,54 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h__neon_full",
@@ -4714,6 +5026,18 @@ static const daedalus_class_desc vp9_mc_16h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h_avg__neon_sub8_dot",
@@ -4770,6 +5094,54 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h_avg__neon_full",
@@ -4853,6 +5225,18 @@ static const daedalus_class_desc vp9_mc_16hv_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv__neon_sub8_dot",
@@ -4909,6 +5293,54 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv__neon_full",
@@ -4993,6 +5425,18 @@ static const daedalus_class_desc vp9_mc_16hv_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv_avg__neon_sub8_dot",
@@ -5049,6 +5493,54 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv_avg__neon_full",
@@ -5175,6 +5667,54 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16v__neon_full",
@@ -5301,6 +5841,54 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16v_avg__neon_full",
@@ -5386,6 +5974,30 @@ static const daedalus_class_desc vp9_mc_4h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h__neon_sub8_dot",
@@ -5488,6 +6100,54 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h__neon_full",
@@ -5573,6 +6233,30 @@ static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h_avg__neon_sub8_dot",
@@ -5675,6 +6359,54 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h_avg__neon_full",
@@ -5761,6 +6493,30 @@ static const daedalus_class_desc vp9_mc_4hv_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv__neon_sub8_dot",
@@ -5863,6 +6619,54 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv__neon_full",
@@ -5949,6 +6753,30 @@ static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv_avg__neon_sub8_dot",
@@ -6051,6 +6879,54 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv_avg__neon_full",
@@ -6214,6 +7090,54 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4v__neon_full",
@@ -6377,6 +7301,54 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v_avg__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4v_avg__neon_full",
@@ -7053,6 +8025,30 @@ static const daedalus_class_desc vp9_mc_8hv_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv__neon_sub8_dot",
@@ -7143,6 +8139,54 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv__neon_full",
@@ -7229,6 +8273,30 @@ static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv_avg__neon_sub8_dot",
@@ -7319,6 +8387,54 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv_avg__neon_full",
@@ -7470,6 +8586,54 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8v__neon_full",
@@ -7621,6 +8785,54 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8v_avg__neon_full",
@@ -8242,7 +9454,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "0e7dece1a5858f44",
+  .generator = "1dca4a085ee624fb",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

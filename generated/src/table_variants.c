@@ -2052,6 +2052,30 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg4__c_rows4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg4__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg4__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg4__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_avg4__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_avg4__glsl_full_p4_word_unaligned",
@@ -2615,6 +2639,30 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy4__c_rows4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy4__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy4__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy4__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy4__qpu_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_copy4__glsl_full_p4_word_unaligned",
@@ -2787,6 +2835,30 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy8__c_rows4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy8__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy8__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy8__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_copy8__qpu_full_p8,
+  },
+#endif
 #if DAEDALUS_HAVE_VULKAN
   {
     .name = "daedalus_vp9_copy8__glsl_full_p4_word_unaligned",
@@ -3199,6 +3271,66 @@ static const daedalus_class_desc vp9_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst8__neon_full",
@@ -3233,6 +3365,18 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iadst8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8__glsl_full_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_iadst8__glsl_full_word,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_iadst8_idct8_buffers[] = {
@@ -3269,6 +3413,66 @@ static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst8_idct8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8_idct8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_iadst8_idct8__neon_full",
@@ -3303,6 +3507,18 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iadst8_idct8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst8_idct8__glsl_full_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_word,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_idct4_buffers[] = {
@@ -4146,6 +4362,66 @@ static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
 };
 
 static const daedalus_variant vp9_idct8_iadst8_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_iadst8__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct8_iadst8__neon_full",
@@ -4180,6 +4456,18 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_idct8_iadst8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8_iadst8__glsl_full_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_word,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_iwht4_buffers[] = {
@@ -5144,6 +5432,18 @@ static const daedalus_class_desc vp9_mc_16h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h__neon_sub8_dot",
@@ -5200,6 +5500,54 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h__neon_full",
@@ -5234,6 +5582,18 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_16h__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_16h_avg_buffers[] = {
@@ -5282,6 +5642,18 @@ static const daedalus_class_desc vp9_mc_16h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h_avg__neon_sub8_dot",
@@ -5338,6 +5710,54 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16h_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16h_avg__neon_full",
@@ -5372,6 +5792,18 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16h_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16h_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_16hv_buffers[] = {
@@ -5421,6 +5853,18 @@ static const daedalus_class_desc vp9_mc_16hv_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv__neon_sub8_dot",
@@ -5477,6 +5921,54 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv__neon_full",
@@ -5511,6 +6003,18 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_16hv__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_16hv_avg_buffers[] = {
@@ -5561,6 +6065,18 @@ static const daedalus_class_desc vp9_mc_16hv_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv_avg__neon_sub8_dot",
@@ -5617,6 +6133,54 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16hv_avg__neon_full",
@@ -5651,6 +6215,18 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16hv_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16hv_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_16v_buffers[] = {
@@ -5743,6 +6319,54 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16v__neon_full",
@@ -5777,6 +6401,18 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_16v__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_16v_avg_buffers[] = {
@@ -5869,6 +6505,54 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v_avg__c_rows8,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_16v_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_16v_avg__neon_full",
@@ -5903,6 +6587,18 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_16v_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_16v_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
@@ -5954,6 +6650,30 @@ static const daedalus_class_desc vp9_mc_4h_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h__neon_sub8_dot",
@@ -6056,6 +6776,54 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h__neon_full",
@@ -6090,6 +6858,18 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_4h__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_4h_avg_buffers[] = {
@@ -6141,6 +6921,30 @@ static const daedalus_class_desc vp9_mc_4h_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h_avg__neon_sub8_dot",
@@ -6243,6 +7047,54 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4h_avg__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4h_avg__neon_full",
@@ -6277,6 +7129,18 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4h_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4h_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_4hv_buffers[] = {
@@ -6329,6 +7193,30 @@ static const daedalus_class_desc vp9_mc_4hv_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv__neon_sub8_dot",
@@ -6431,6 +7319,54 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv__neon_full",
@@ -6465,6 +7401,18 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_4hv__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_4hv_avg_buffers[] = {
@@ -6517,6 +7465,30 @@ static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv_avg__neon_sub8_dot",
@@ -6619,6 +7591,54 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4hv_avg__neon_full",
@@ -6653,6 +7673,18 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4hv_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4hv_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_4v_buffers[] = {
@@ -6782,6 +7814,54 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4v__neon_full",
@@ -6816,6 +7896,18 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_4v__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_4v_avg_buffers[] = {
@@ -6945,6 +8037,54 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_4v_avg__qpu_full_p4",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_4v_avg__neon_full",
@@ -6979,6 +8119,18 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8h_buffers[] = {
@@ -7645,6 +8797,30 @@ static const daedalus_class_desc vp9_mc_8hv_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv__neon_sub8_dot",
@@ -7735,6 +8911,54 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv__neon_full",
@@ -7769,6 +8993,18 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8hv__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8hv_avg_buffers[] = {
@@ -7821,6 +9057,30 @@ static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
 };
 
 static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv_avg__neon_sub8_dot",
@@ -7911,6 +9171,54 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1302,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1303,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8hv_avg__neon_full",
@@ -7945,6 +9253,18 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8hv_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8v_buffers[] = {
@@ -8062,6 +9382,54 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8v__neon_full",
@@ -8096,6 +9464,18 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8v__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc vp9_mc_8v_avg_buffers[] = {
@@ -8213,6 +9593,54 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v_avg__c_sub4,
   },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1300,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_8v_avg__qpu_full_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1301,
+    .reason = "best QPU variant of the class, as options.toml orders them",
+    .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 900,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 901,
+    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_mc_8v_avg__neon_full",
@@ -8247,6 +9675,18 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_8v_avg__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_8v_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_kernel_desc kernels[] = {
@@ -14737,7 +16177,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "0e7dece1a5858f44",
+  .generator = "1dca4a085ee624fb",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -141,7 +141,7 @@ class Listing:
     """A folder's options.toml, empty where there is none; errors name its lines.
 
     A heading is the id of a kernel or a pattern of those of a family, such as "vp9_mc_8*"; what is
-    said of an id itself comes first.
+    said of an id itself comes first, then what the longest pattern says.
     """
 
     KINDS = ("prod", "other")
@@ -199,6 +199,8 @@ class Listing:
         if kernel_id in self._found:
             return kernel_id
         patterns = [p for p in self._found if fnmatchcase(kernel_id, p)]
+        longest = max(map(len, patterns), default=0)
+        patterns = [p for p in patterns if len(p) == longest]
         if len(patterns) > 1:
             hint = f"give {kernel_id} a heading of its own"
             raise self.refuse(

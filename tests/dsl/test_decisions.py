@@ -29,7 +29,7 @@ CASES = {
         "no kernel other_* is declared in this folder", "the kernels of this folder are test_it",
     ),
     "two patterns": (
-        '["test_*"]\nprod = ["neon_full"]\n["*_it"]\nprod = ["neon_full"]\n', 3,
+        '["test_*"]\nprod = ["neon_full"]\n["*st_it"]\nprod = ["neon_full"]\n', 3,
         "test_it is of the pattern test_*, too", "give test_it a heading of its own",
     ),
     "class of a pattern": ('["test_*"]\nprod = ["neon_full",\n  "neon_dc"]\n', 3,
@@ -90,6 +90,15 @@ def test_a_pattern_is_for_members_without_a_heading(tmp_path: Path) -> None:
     it, other = load(tmp_path)
     assert options_of("neon", "small") in dict(it.listed) and not it.by_rule
     assert options_of("neon", items=2) in dict(other.listed) and not other.by_rule
+    assert options_of("neon", items=2) not in dict(it.listed)
+
+
+def test_the_longest_pattern_counts(tmp_path: Path) -> None:
+    folder = write_spec(tmp_path, SPEC).parent
+    text = '["test_*"]\nprod = ["neon_full_x2"]\n["test_i*"]\nprod = ["neon_small"]\n'
+    (folder / "options.toml").write_text(text)
+    (it,) = load(tmp_path)
+    assert options_of("neon", "small") in dict(it.listed)
     assert options_of("neon", items=2) not in dict(it.listed)
 
 

@@ -115,6 +115,10 @@ void daedalus_items_vp9_avg4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_avg4__qpu_full_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_avg4__qpu_full_p4;
+
 extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4_word_unaligned;
 
 extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p4;
@@ -327,6 +331,10 @@ void daedalus_items_vp9_copy4__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_copy4__qpu_full_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_copy4__qpu_full_p4;
+
 extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4_word_unaligned;
 
 extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p4;
@@ -394,6 +402,10 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_rows4(uint8_t *dst, ptrdiff_t d
 void daedalus_items_vp9_copy8__c_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
+extern const daedalus_qpu_code daedalus_vp9_copy8__qpu_full_p8_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_copy8__qpu_full_p8;
 
 extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p4_word_unaligned;
 
@@ -508,6 +520,16 @@ void daedalus_clearing_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t ds
 
 extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack;
 
+extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p8_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p2_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p2;
+
 daedalus_cpu_fn daedalus_vp9_iadst8__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -538,6 +560,18 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__c_full(uint8_t *dst, ptrdiff
 void daedalus_clearing_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
+extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_word;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p2;
+
 daedalus_cpu_fn daedalus_vp9_iadst8_idct8__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst8_idct8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -567,6 +601,8 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_word;
 
 extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p4_word;
 
@@ -869,6 +905,16 @@ void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, pt
 
 extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p4_word;
 
+extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p2;
+
 daedalus_cpu_fn daedalus_vp9_idct8_iadst8__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8_iadst8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
@@ -898,6 +944,8 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
 void daedalus_clearing_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_word;
 
 extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p4_word_keep;
 
@@ -1139,6 +1187,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot;
+
 daedalus_cpu_fn daedalus_vp9_mc_16h__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
@@ -1184,6 +1234,14 @@ void daedalus_items_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrd
 void daedalus_tall_vp9_mc_16h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16h__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16h__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_16h__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
@@ -1204,6 +1262,10 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h__c_full(uint8_t *dst, ptrdiff_t d
 void daedalus_items_vp9_mc_16h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16h_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16h__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot;
 
 daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_sub8_dot(uint8_t *dst,
@@ -1251,6 +1313,14 @@ void daedalus_items_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, 
 void daedalus_tall_vp9_mc_16h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16h_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_16h_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
@@ -1271,6 +1341,10 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16h_avg__c_full(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_16h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16h_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16h_avg__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1318,6 +1392,14 @@ void daedalus_items_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptr
 void daedalus_tall_vp9_mc_16hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_16hv__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -1338,6 +1420,10 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv__c_full(uint8_t *dst, ptrdiff_t 
 void daedalus_items_vp9_mc_16hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16hv_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_sub8_dot(uint8_t *dst,
@@ -1389,6 +1475,14 @@ void daedalus_items_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
 void daedalus_tall_vp9_mc_16hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16hv_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_16hv_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -1410,6 +1504,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdif
 void daedalus_items_vp9_mc_16hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16hv_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16hv_avg__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_mc_16v__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1447,6 +1543,14 @@ void daedalus_items_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrd
 void daedalus_tall_vp9_mc_16v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16v__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_16v__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -1467,6 +1571,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v__c_full(uint8_t *dst, ptrdiff_t d
 void daedalus_items_vp9_mc_16v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1504,6 +1610,14 @@ void daedalus_items_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, 
 void daedalus_tall_vp9_mc_16v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_16v_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_16v_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -1524,6 +1638,12 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot;
 
 daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1598,6 +1718,14 @@ void daedalus_items_vp9_mc_4h__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_4h__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
@@ -1618,6 +1746,12 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_mc_4h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot;
 
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst,
@@ -1694,6 +1828,14 @@ void daedalus_items_vp9_mc_4h_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4h_avg__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
@@ -1714,6 +1856,12 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1789,6 +1937,14 @@ void daedalus_items_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -1809,6 +1965,12 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t d
 void daedalus_items_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst,
@@ -1888,6 +2050,14 @@ void daedalus_items_vp9_mc_4hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, p
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -1908,6 +2078,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1966,6 +2138,14 @@ void daedalus_items_vp9_mc_4v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4v__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_4v__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -1986,6 +2166,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2044,6 +2226,14 @@ void daedalus_items_vp9_mc_4v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_4v_avg__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -2064,6 +2254,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot;
 
@@ -2320,6 +2512,10 @@ void daedalus_items_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle;
+
 daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -2387,6 +2583,14 @@ void daedalus_items_vp9_mc_8hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -2407,6 +2611,12 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_full(uint8_t *dst, ptrdiff_t d
 void daedalus_items_vp9_mc_8hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst,
@@ -2479,6 +2689,14 @@ void daedalus_items_vp9_mc_8hv_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, p
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -2499,6 +2717,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_full(uint8_t *dst, ptrdiff
 void daedalus_items_vp9_mc_8hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8hv_avg__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_mc_8v__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2550,6 +2770,14 @@ void daedalus_items_vp9_mc_8v__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8v__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_8v__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -2570,6 +2798,8 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t ds
 void daedalus_items_vp9_mc_8v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2621,6 +2851,14 @@ void daedalus_items_vp9_mc_8v_avg__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_8v_avg__qpu_full_p8;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg__glsl_full_p4;
+
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -2641,5 +2879,7 @@ DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_
 void daedalus_items_vp9_mc_8v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_8v_avg__glsl_full_p2_word_unaligned;
 
 #endif /* DAEDALUS_VP9_VARIANTS_H */
