@@ -108,11 +108,14 @@ def test_sums_of_taps_get_to_their_ends() -> None:
     (plan,) = (p for p in goals.plans(entry) if p.name.endswith("__neon_full"))
     wanted = [g for g in plan.goals if "const 13770 as bits 16 (rule dup, one less)" in str(g)]
     assert [g.stage for g in wanted] == [0, 1]
-    usual = vectors.make_items(entry.kernel, 900, 1, "conformant")
-    drawn = witness_search._at_ends(entry.kernel, usual, np.random.default_rng([1, 3, 0]))
-    assert set(np.unique(drawn.buffers["src"])) == {0, 255}
-    found = witness.shown(plan, drawn.take(plan.conformant(drawn)), wanted)
-    assert all(len(found[g]) for g in wanted)
+    left = set(wanted)
+    for seed in range(1, 9):
+        usual = vectors.make_items(entry.kernel, 900, seed, "conformant")
+        drawn = witness_search._at_ends(entry.kernel, usual, np.random.default_rng([seed, 3, 0]))
+        assert set(np.unique(drawn.buffers["src"])) == {0, 255}
+        found = witness.shown(plan, drawn.take(plan.conformant(drawn)), wanted)
+        left -= {g for g in wanted if len(found[g])}
+    assert not left
 
 
 def test_a_lost_witness_is_noticed() -> None:

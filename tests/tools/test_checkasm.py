@@ -115,7 +115,7 @@ def test_classes_are_those_that_the_decoder_calls_with() -> None:
     by_name = {w.short: w for w in functions("ffmpeg")}
     assert [n for n, _ in by_name["vp9_idct8"].classes] == ["dc", "eob12", "full"]
     # Where mx is 0 another pointer is called: what is left of rows8 is a part of sub8.
-    assert [n for n, _ in by_name["vp9_mc_8h_sharp"].classes] == ["sub8", "full"]
+    assert [n for n, _ in by_name["vp9_mc_8h_sharp"].classes] == ["sub8", "sub4", "full"]
     assert by_name["vp9_idct8"].class_index == "eob <= 1 ? 0 : eob >= 2 && eob <= 12 ? 1 : 2"
     assert by_name["vp9_idct8"].spoil == "((uint8_t *)dst)[2 * dst_stride + 3] ^= 1;"
 
