@@ -7,10 +7,11 @@ function(daedalus_compile_flags target)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_C_FLAGS MATCHES "-O")
     set(optimise ON)
   endif()
-  # Release means -O2: CMake's own -O3 has not been measured to be better for anything here.
-  set(release OFF)
-  if(CMAKE_C_FLAGS_RELEASE MATCHES "-O3")
-    set(release ON)
+  # Release means -O2, unless its flags have another -O than CMake's own -O3, which has not been
+  # measured to be better for anything here.
+  set(release ON)
+  if(CMAKE_C_FLAGS_RELEASE MATCHES "-O[^3]")
+    set(release OFF)
   endif()
   set_target_properties(${target} PROPERTIES
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF

@@ -47,7 +47,6 @@ def _function(
         "what": what,
         "arguments": arguments,
         "cleared": cleared,
-        "planes": list(steps),
         "count": count,
         "params": bool(kernel.params),
         "ignores": ([] if steps else ["steps"]) + ([] if kernel.params else ["meta", "meta_step"]),

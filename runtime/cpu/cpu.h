@@ -13,8 +13,7 @@ typedef struct daedalus_pick {
   uint32_t workgroup;              /* of a GPU variant, as daedalus_append_variant() takes it */
 } daedalus_pick;
 
-/** @return the variant for items of that class with the lowest rank that the CPU can run, or NULL
- */
+/** @return the variant of lowest rank that can do items of that class on the CPU, or NULL */
 const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,
                                                uint16_t class_index);
 
