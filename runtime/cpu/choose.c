@@ -3,18 +3,20 @@
 
 const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,
                                                uint16_t class_index) {
+  const uint16_t full = (uint16_t)(kernel->n_classes - 1);
   const daedalus_variant *best = NULL;
+  bool has_own = false;
   for (size_t i = 0; i < kernel->n_variants; i++) {
     const daedalus_variant *variant = &kernel->variants[i];
+    const bool own = variant->class_index == class_index;
     /* Those for any items rank behind a class's own of their target, and before other targets'. */
-    const bool fits =
-        variant->class_index == class_index || variant->class_index == kernel->n_classes - 1;
-    if (fits && variant->cpu != NULL && (variant->needs & ~daedalus_cpu_features) == 0 &&
-        (best == NULL || variant->rank < best->rank)) {
-      best = variant;
+    if ((own || variant->class_index == full) && variant->cpu != NULL &&
+        (variant->needs & ~daedalus_cpu_features) == 0) {
+      best = best == NULL || variant->rank < best->rank ? variant : best;
+      has_own = has_own || own;
     }
   }
-  return best;
+  return has_own ? best : NULL;
 }
 
 daedalus_pick daedalus_rt_cpu_pick(const daedalus_ctx *ctx, const daedalus_kernel_desc *kernel,

@@ -13,7 +13,8 @@ typedef struct daedalus_pick {
   uint32_t workgroup;              /* of a GPU variant, as daedalus_append_variant() takes it */
 } daedalus_pick;
 
-/** @return the variant of lowest rank that can do items of that class on the CPU, or NULL */
+/** @return the variant of lowest rank that can do items of that class on the CPU, one for any items
+ *          among them; NULL where the class has none of its own: wider ones may have */
 const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kernel,
                                                uint16_t class_index);
 

@@ -64,7 +64,8 @@ const daedalus_variant recorder_variants[RECORDER_N] = {
     [RECORDER_ONE] =
         {.name = "one", .class_index = 0, .rank = 8, .reason = "the better one", .cpu = run_one},
     [RECORDER_FEW] = {.name = "few", .class_index = 1, .rank = 5, .reason = "f", .cpu = run_few},
-    [RECORDER_FULL] = {.name = "full", .class_index = 2, .rank = 5, .reason = "f", .cpu = run_full},
+    [RECORDER_FULL] =
+        {.name = "full", .class_index = 2, .rank = 10, .reason = "f", .cpu = run_full},
     /* The best, for a processor that does not exist. */
     [RECORDER_NEEDY] =
         {.name = "needy", .needs = UINT32_C(1) << 31, .class_index = 2, .rank = 0, .cpu = run_one},

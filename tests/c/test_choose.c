@@ -13,10 +13,10 @@ static void never(const daedalus_buffer *buffers, const void *meta, const uint32
   (void)n_items;
 }
 
-enum { ONE, TWO, FULL, N_CLASSES };
+enum { ONE, TWO, BARE, FULL, N_CLASSES };
 
 static const daedalus_class_desc classes[N_CLASSES] = {
-    {.name = "one"}, {.name = "two"}, {.name = "full"}};
+    {.name = "one"}, {.name = "two"}, {.name = "bare"}, {.name = "full"}};
 static const daedalus_variant variants[] = {
     {.name = "vector_one", .class_index = ONE, .rank = 400, .cpu = never},
     {.name = "vector_full", .class_index = FULL, .rank = 401, .cpu = never},
@@ -34,6 +34,8 @@ int main(void) {
   CHECK_STR(daedalus_rt_cpu_choose(&kernel, ONE)->name, "vector_one");
   /* A vector's for any items, rather than the class's own of scalar C. */
   CHECK_STR(daedalus_rt_cpu_choose(&kernel, TWO)->name, "vector_full");
+  /* Of its own it has none: a class between may hold its items. */
+  CHECK(daedalus_rt_cpu_choose(&kernel, BARE) == NULL);
   CHECK_STR(daedalus_rt_cpu_choose(&kernel, FULL)->name, "vector_full");
   return CHECK_RESULT();
 }

@@ -31,7 +31,7 @@ def test_every_class_must_be_called_by_some_clip() -> None:
 def test_a_class_may_be_called_by_another_function_of_its_kernel() -> None:
     """They differ by a parameter; each must be called, through every pointer that leads to it."""
     names = "vp9_mc_8h_sharp", "vp9_mc_8h_smooth"
-    rows = {"sub8": 1, "full": 0}, {"sub8": 0, "full": 1}
+    rows = {"sub8": 1, "rows8": 0}, {"sub8": 0, "rows8": 1}
     ways = {names[0]: {"mc": 1, "within mc": 0}}
     called = replace(_outcome("a", 0, 0), classes=dict(zip(names, rows, strict=True)), ways=ways)
     assert stream._uncalled([called], "c") == [
@@ -42,7 +42,7 @@ def test_a_class_may_be_called_by_another_function_of_its_kernel() -> None:
     )
     assert stream._uncalled([idle], "c") == [
         "vp9_mc_8h_smooth, c: no clip calls it",
-        "vp9_mc_8h, c: no clip calls it for the class full",
+        "vp9_mc_8h, c: no clip calls it for the class rows8",
     ]
 
 
