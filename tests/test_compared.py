@@ -79,11 +79,13 @@ def test_another_environment(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert len({without, one, key()}) == 3
 
 
+@pytest.mark.parametrize("name", ["SHLVL", "DAEDALUS_SETUP_SECONDS"])
 def test_a_variable_of_nobody_concerned_is_no_other_environment(
+    name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = key()
-    monkeypatch.setenv("SHLVL", "7")
+    monkeypatch.setenv(name, "7")
     assert key() == before
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_SET_UP = "DAEDALUS_SETUP_SECONDS"  # the launcher's: how long apt and pip took, before this process
+SET_UP = "DAEDALUS_SETUP_SECONDS"  # the launcher's: how long apt and pip took, before this process
 _network = [0.0]
 
 
@@ -29,7 +29,7 @@ def network() -> Iterator[None]:
 def set_up_seconds() -> float:
     """How long the launcher installed packages for this call: network for the most part."""
     with suppress(ValueError):
-        return float(os.environ.get(_SET_UP, ""))
+        return float(os.environ.get(SET_UP, ""))
     return 0.0
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from daedalus.generator.base.costs import SET_UP
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.host import native
@@ -63,7 +64,10 @@ def _processor() -> list[str]:
 
 
 def _variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    return sorted((k, v) for k, v in environment.items() if k.startswith(_VARIABLES))
+    """Without how long this call installed packages, which the call after it does not."""
+    return sorted(
+        (k, v) for k, v in environment.items() if k.startswith(_VARIABLES) and k != SET_UP
+    )
 
 
 def recall(wanted: str) -> list[Outcome] | None:
