@@ -10,7 +10,7 @@ function(daedalus_compile_flags target)
   # Release means -O2, unless its flags have another -O than CMake's own -O3, which has not been
   # measured to be better for anything here.
   set(release ON)
-  if(CMAKE_C_FLAGS_RELEASE MATCHES "-O[^3]")
+  if(CMAKE_C_FLAGS_RELEASE MATCHES "-O([^3]|$)")
     set(release OFF)
   endif()
   set_target_properties(${target} PROPERTIES

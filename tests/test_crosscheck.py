@@ -3,6 +3,7 @@
 
 import json
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -291,15 +292,20 @@ def test_one_set_of_parameters_is_one(tampered):
 
 
 def test_tall_blocks_lie_without_gaps_and_are_compared() -> None:
+    """In both directions, and up to the number of equal items that make blocks of 64 rows."""
     kernel = kernel_named("vp9_mc_8v")
-    tall = crosscheck_items.prepare_regular(kernel, FEW, seed=1)[-1]
-    assert tall.kind == crosscheck_items.TALL
-    assert set(tall.placed.items.params["rows"].tolist()) == {8}
-    my = tall.placed.items.params["my"]
-    assert (my[0::3] == my[1::3]).all() and len(set(my.tolist())) > 5
-    for b in tall.placed.buffers:
-        pitch = b.stride // b.elements.itemsize
-        assert set(np.diff(b.where[:, 0, 0]).tolist()) == {8 * pitch}
+    batches = crosscheck_items.prepare_regular(kernel, FEW, seed=1)[-2:]
+    assert [b.kind for b in batches] == [crosscheck_items.TALL] * 2
+    for batch, direction in zip(batches, (1, -1), strict=True):
+        params = batch.placed.items.params
+        assert set(params["rows"].tolist()) == {8}
+        own = list(zip(params["my"].tolist(), params["filter"].tolist(), strict=True))
+        runs = [len(list(same)) for _, same in groupby(own)]
+        assert len(runs) > 15 and {1, 2, 3, 16} <= set(runs)
+        for b in batch.placed.buffers:
+            pitch = b.stride // b.elements.itemsize
+            assert pitch * direction > 0
+            assert set(np.diff(b.where[:, 0, 0]).tolist()) == {8 * pitch}
 
 
 TALL_TAMPERED = {

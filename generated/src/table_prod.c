@@ -72,7 +72,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word_pair,
   },
 #endif
@@ -84,7 +84,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word,
   },
 #endif
@@ -96,7 +96,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word_pair,
   },
 #endif
@@ -108,7 +108,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
   },
 #endif
@@ -120,7 +120,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word_pair,
   },
 #endif
@@ -132,7 +132,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
 #endif
@@ -144,7 +144,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs,
   },
 #endif
@@ -156,7 +156,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs,
   },
 #endif
@@ -168,7 +168,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_unaligned,
   },
 #endif
@@ -180,7 +180,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
 #endif
@@ -192,7 +192,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
 #endif
@@ -204,7 +204,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 905,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
   },
 #endif
@@ -216,7 +216,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_inpri_r2,
   },
 #endif
@@ -228,7 +228,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_insec_r2,
   },
 #endif
@@ -240,7 +240,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_inside_r2,
   },
 #endif
@@ -252,7 +252,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_pri,
   },
 #endif
@@ -264,7 +264,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_sec,
   },
 #endif
@@ -276,7 +276,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_inpri_r2,
   },
 #endif
@@ -288,7 +288,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_insec_r2,
   },
 #endif
@@ -300,7 +300,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_inside_r2,
   },
 #endif
@@ -312,7 +312,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 403,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_pri,
   },
 #endif
@@ -324,7 +324,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 404,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_sec,
   },
 #endif
@@ -386,7 +386,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1309,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
 #endif
@@ -398,7 +398,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1310,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
 #endif
@@ -410,7 +410,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 906,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
   },
 #endif
@@ -422,7 +422,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 907,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
 #endif
@@ -434,7 +434,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 105,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_full,
   },
 #endif
@@ -446,7 +446,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 405,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_full,
   },
 #endif
@@ -504,7 +504,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -516,7 +516,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef_dir__qpu_full_p4,
   },
 #endif
@@ -528,7 +528,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs,
   },
 #endif
@@ -540,7 +540,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef_dir__glsl_full_p4,
   },
 #endif
@@ -552,7 +552,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef_dir__neon_full,
   },
 #endif
@@ -564,7 +564,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef_dir__vector_full,
   },
 #endif
@@ -628,7 +628,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -640,7 +640,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_sgr8__qpu_full_p8,
   },
 #endif
@@ -652,7 +652,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack,
   },
 #endif
@@ -664,7 +664,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_sgr8__glsl_full_p4,
   },
 #endif
@@ -676,7 +676,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_sgr8__neon_full,
   },
 #endif
@@ -688,7 +688,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_sgr8__vector_full,
   },
 #endif
@@ -739,7 +739,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p8_word,
   },
 #endif
@@ -751,7 +751,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full,
   },
 #endif
@@ -763,7 +763,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -775,7 +775,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full,
   },
 #endif
@@ -787,7 +787,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_deblock_luma_v__neon_full_early,
   },
 #endif
@@ -799,7 +799,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_deblock_luma_v__vector_full_early,
   },
 #endif
@@ -857,7 +857,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct4__qpu_full_p4_word,
   },
 #endif
@@ -869,7 +869,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct4__qpu_full_p4,
   },
 #endif
@@ -881,7 +881,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct4__glsl_full_p4_word,
   },
 #endif
@@ -893,7 +893,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct4__glsl_full_p4,
   },
 #endif
@@ -905,7 +905,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_idct4__neon_full_x2,
   },
 #endif
@@ -917,7 +917,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_idct4__vector_full_x2,
   },
 #endif
@@ -975,7 +975,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -987,7 +987,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -999,7 +999,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full_shuffle,
   },
 #endif
@@ -1011,7 +1011,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full,
   },
 #endif
@@ -1023,7 +1023,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -1035,7 +1035,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
   },
 #endif
@@ -1047,7 +1047,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct8__glsl_full_p2,
   },
 #endif
@@ -1059,7 +1059,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_idct8__neon_full,
   },
 #endif
@@ -1071,7 +1071,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_idct8__vector_full,
   },
 #endif
@@ -1129,7 +1129,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot,
   },
 #endif
@@ -1141,7 +1141,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -1153,7 +1153,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8,
   },
 #endif
@@ -1165,7 +1165,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -1177,7 +1177,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -1189,7 +1189,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4,
   },
 #endif
@@ -1201,7 +1201,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_qpel_mc20__neon_full,
   },
 #endif
@@ -1213,7 +1213,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_qpel_mc20__vector_full,
   },
 #endif
@@ -1301,7 +1301,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_recordonce,
   },
 #endif
@@ -1313,7 +1313,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
   },
 #endif
@@ -1325,7 +1325,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16,
   },
 #endif
@@ -1337,7 +1337,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
   },
 #endif
@@ -1349,7 +1349,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_nv12__glsl_full_p4,
   },
 #endif
@@ -1361,7 +1361,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_sand128_nv12__neon_full,
   },
 #endif
@@ -1373,7 +1373,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_sand128_nv12__vector_full,
   },
 #endif
@@ -1461,7 +1461,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word_recordonce,
   },
 #endif
@@ -1473,7 +1473,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
   },
 #endif
@@ -1485,7 +1485,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_p010__qpu_full_p4,
   },
 #endif
@@ -1497,7 +1497,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_p010__glsl_full_p4_word,
   },
 #endif
@@ -1509,7 +1509,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_p010__glsl_full,
   },
 #endif
@@ -1521,7 +1521,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_sand128_p010__neon_full,
   },
 #endif
@@ -1533,7 +1533,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_sand128_p010__vector_full,
   },
 #endif
@@ -1598,7 +1598,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg16__neon_rows8,
   },
 #endif
@@ -1610,7 +1610,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg16__vector_rows8,
   },
 #endif
@@ -1632,7 +1632,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg16__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -1644,7 +1644,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg16__qpu_full_p16,
   },
 #endif
@@ -1656,7 +1656,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg16__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -1668,7 +1668,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg16__glsl_full_p4,
   },
 #endif
@@ -1680,7 +1680,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg16__neon_full,
   },
 #endif
@@ -1692,7 +1692,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg16__vector_full,
   },
 #endif
@@ -1760,7 +1760,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg4__neon_rows8_r2,
   },
 #endif
@@ -1772,7 +1772,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg4__neon_rows4,
   },
 #endif
@@ -1784,7 +1784,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg4__vector_rows8,
   },
 #endif
@@ -1796,7 +1796,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg4__vector_rows4,
   },
 #endif
@@ -1828,7 +1828,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg4__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -1840,7 +1840,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg4__qpu_full_p4,
   },
 #endif
@@ -1852,7 +1852,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg4__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -1864,7 +1864,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg4__glsl_full_p4,
   },
 #endif
@@ -1876,7 +1876,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg4__neon_full,
   },
 #endif
@@ -1888,7 +1888,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg4__vector_full,
   },
 #endif
@@ -1956,7 +1956,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg8__neon_rows8,
   },
 #endif
@@ -1968,7 +1968,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg8__neon_rows4,
   },
 #endif
@@ -1980,7 +1980,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg8__vector_rows8,
   },
 #endif
@@ -1992,7 +1992,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg8__vector_rows4,
   },
 #endif
@@ -2024,7 +2024,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -2036,7 +2036,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg8__qpu_full_p8,
   },
 #endif
@@ -2048,7 +2048,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2060,7 +2060,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg8__glsl_full_p4,
   },
 #endif
@@ -2072,7 +2072,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg8__neon_full,
   },
 #endif
@@ -2084,7 +2084,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg8__vector_full,
   },
 #endif
@@ -2149,7 +2149,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy16__neon_rows8,
   },
 #endif
@@ -2161,7 +2161,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy16__vector_rows8,
   },
 #endif
@@ -2183,7 +2183,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy16__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -2195,7 +2195,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy16__qpu_full_p16,
   },
 #endif
@@ -2207,7 +2207,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy16__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2219,7 +2219,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy16__glsl_full_p4,
   },
 #endif
@@ -2231,7 +2231,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy16__neon_full,
   },
 #endif
@@ -2243,7 +2243,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy16__vector_full,
   },
 #endif
@@ -2311,7 +2311,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy4__neon_rows8,
   },
 #endif
@@ -2323,7 +2323,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy4__neon_rows4,
   },
 #endif
@@ -2335,7 +2335,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy4__vector_rows8,
   },
 #endif
@@ -2347,7 +2347,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy4__vector_rows4,
   },
 #endif
@@ -2379,7 +2379,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy4__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -2391,7 +2391,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy4__qpu_full_p4,
   },
 #endif
@@ -2403,7 +2403,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy4__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2415,7 +2415,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy4__glsl_full_p4,
   },
 #endif
@@ -2427,7 +2427,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy4__neon_full,
   },
 #endif
@@ -2439,7 +2439,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy4__vector_full,
   },
 #endif
@@ -2507,7 +2507,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy8__neon_rows8,
   },
 #endif
@@ -2519,7 +2519,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy8__neon_rows4,
   },
 #endif
@@ -2531,7 +2531,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy8__vector_rows8,
   },
 #endif
@@ -2563,7 +2563,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy8__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -2575,7 +2575,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy8__qpu_full_p8,
   },
 #endif
@@ -2587,7 +2587,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2599,7 +2599,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy8__glsl_full_p4,
   },
 #endif
@@ -2611,7 +2611,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy8__neon_full,
   },
 #endif
@@ -2623,7 +2623,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy8__vector_full,
   },
 #endif
@@ -2727,7 +2727,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4__qpu_full_p4_word_keep,
   },
 #endif
@@ -2739,7 +2739,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4__qpu_full_p2,
   },
 #endif
@@ -2751,7 +2751,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4__glsl_full_p4_word,
   },
 #endif
@@ -2763,7 +2763,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4__glsl_full_p4,
   },
 #endif
@@ -2775,7 +2775,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst4__neon_full,
   },
 #endif
@@ -2787,7 +2787,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst4__vector_full,
   },
 #endif
@@ -2845,7 +2845,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep,
   },
 #endif
@@ -2857,7 +2857,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p2,
   },
 #endif
@@ -2869,7 +2869,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4_word,
   },
 #endif
@@ -2881,7 +2881,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4,
   },
 #endif
@@ -2893,7 +2893,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst4_idct4__neon_full,
   },
 #endif
@@ -2905,7 +2905,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst4_idct4__vector_full,
   },
 #endif
@@ -2963,7 +2963,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8__qpu_full_p8_word_keep,
   },
 #endif
@@ -2975,7 +2975,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -2987,7 +2987,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8__qpu_full,
   },
 #endif
@@ -2999,7 +2999,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8__glsl_full_p2_word_pack,
   },
 #endif
@@ -3011,7 +3011,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8__glsl_full_p2,
   },
 #endif
@@ -3023,7 +3023,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst8__neon_full,
   },
 #endif
@@ -3035,7 +3035,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst8__vector_full,
   },
 #endif
@@ -3093,7 +3093,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -3105,7 +3105,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -3117,7 +3117,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8_idct8__qpu_full,
   },
 #endif
@@ -3129,7 +3129,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -3141,7 +3141,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2,
   },
 #endif
@@ -3153,7 +3153,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst8_idct8__neon_full,
   },
 #endif
@@ -3165,7 +3165,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst8_idct8__vector_full,
   },
 #endif
@@ -3230,7 +3230,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_dc_p4_word,
   },
 #endif
@@ -3242,7 +3242,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
   },
 #endif
@@ -3254,7 +3254,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct4__neon_dc,
   },
 #endif
@@ -3266,7 +3266,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct4__vector_dc,
   },
 #endif
@@ -3288,7 +3288,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p4_word_keep,
   },
 #endif
@@ -3300,7 +3300,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p2,
   },
 #endif
@@ -3312,7 +3312,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4_word,
   },
 #endif
@@ -3324,7 +3324,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4,
   },
 #endif
@@ -3336,7 +3336,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct4__neon_full,
   },
 #endif
@@ -3348,7 +3348,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct4__vector_full,
   },
 #endif
@@ -3406,7 +3406,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep,
   },
 #endif
@@ -3418,7 +3418,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p2,
   },
 #endif
@@ -3430,7 +3430,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4_word,
   },
 #endif
@@ -3442,7 +3442,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4,
   },
 #endif
@@ -3454,7 +3454,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct4_iadst4__neon_full,
   },
 #endif
@@ -3466,7 +3466,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct4_iadst4__vector_full,
   },
 #endif
@@ -3534,7 +3534,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p4_word,
   },
 #endif
@@ -3546,7 +3546,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
   },
 #endif
@@ -3558,7 +3558,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
   },
 #endif
@@ -3570,7 +3570,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_dc_p4_word,
   },
 #endif
@@ -3582,7 +3582,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
   },
 #endif
@@ -3594,7 +3594,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8__neon_dc,
   },
 #endif
@@ -3606,7 +3606,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8__neon_eob12,
   },
 #endif
@@ -3618,7 +3618,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8__vector_dc,
   },
 #endif
@@ -3630,7 +3630,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8__vector_eob12,
   },
 #endif
@@ -3662,7 +3662,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -3674,7 +3674,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -3686,7 +3686,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1306,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
   },
 #endif
@@ -3698,7 +3698,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1307,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full,
   },
 #endif
@@ -3710,7 +3710,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -3722,7 +3722,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
 #endif
@@ -3734,7 +3734,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
 #endif
@@ -3746,7 +3746,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8__neon_full,
   },
 #endif
@@ -3758,7 +3758,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8__vector_full,
   },
 #endif
@@ -3816,7 +3816,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -3828,7 +3828,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_10__qpu_full_p2,
   },
 #endif
@@ -3840,7 +3840,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_10__glsl_full_p2_word,
   },
 #endif
@@ -3852,7 +3852,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_10__glsl_full_p2,
   },
 #endif
@@ -3864,7 +3864,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8_10__neon_full,
   },
 #endif
@@ -3876,7 +3876,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8_10__vector_full,
   },
 #endif
@@ -3934,7 +3934,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep,
   },
 #endif
@@ -3946,7 +3946,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -3958,7 +3958,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_iadst8__qpu_full,
   },
 #endif
@@ -3970,7 +3970,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack,
   },
 #endif
@@ -3982,7 +3982,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2,
   },
 #endif
@@ -3994,7 +3994,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8_iadst8__neon_full,
   },
 #endif
@@ -4006,7 +4006,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8_iadst8__vector_full,
   },
 #endif
@@ -4064,7 +4064,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iwht4__qpu_full_p4_word_keep,
   },
 #endif
@@ -4076,7 +4076,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iwht4__qpu_full_p2,
   },
 #endif
@@ -4088,7 +4088,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iwht4__glsl_full_p4_word,
   },
 #endif
@@ -4100,7 +4100,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iwht4__glsl_full_p4,
   },
 #endif
@@ -4112,7 +4112,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iwht4__neon_full,
   },
 #endif
@@ -4124,7 +4124,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iwht4__vector_full,
   },
 #endif
@@ -4175,7 +4175,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -4187,7 +4187,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2,
   },
 #endif
@@ -4199,7 +4199,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf16_10_h__neon_full_early,
   },
 #endif
@@ -4211,7 +4211,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf16_10_h__vector_full_early,
   },
 #endif
@@ -4262,7 +4262,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_word,
   },
 #endif
@@ -4274,7 +4274,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_p8,
   },
 #endif
@@ -4286,7 +4286,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -4298,7 +4298,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2,
   },
 #endif
@@ -4310,7 +4310,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf16_10_v__neon_full_early,
   },
 #endif
@@ -4322,7 +4322,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf16_10_v__vector_full_early,
   },
 #endif
@@ -4373,7 +4373,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4_word,
   },
 #endif
@@ -4385,7 +4385,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full,
   },
 #endif
@@ -4397,7 +4397,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -4409,7 +4409,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full,
   },
 #endif
@@ -4421,7 +4421,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf4_h__neon_full_early,
   },
 #endif
@@ -4433,7 +4433,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf4_h__vector_full_early,
   },
 #endif
@@ -4484,7 +4484,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4_word,
   },
 #endif
@@ -4496,7 +4496,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full,
   },
 #endif
@@ -4508,7 +4508,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -4520,7 +4520,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full,
   },
 #endif
@@ -4532,7 +4532,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf4_v__neon_full_early,
   },
 #endif
@@ -4544,7 +4544,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf4_v__vector_full_early,
   },
 #endif
@@ -4595,7 +4595,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4_word,
   },
 #endif
@@ -4607,7 +4607,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full,
   },
 #endif
@@ -4619,7 +4619,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -4631,7 +4631,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2,
   },
 #endif
@@ -4643,7 +4643,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
@@ -4655,7 +4655,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf8_h__vector_full_branch_early,
   },
 #endif
@@ -4706,7 +4706,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4_word,
   },
 #endif
@@ -4718,7 +4718,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full,
   },
 #endif
@@ -4730,7 +4730,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -4742,7 +4742,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full,
   },
 #endif
@@ -4754,7 +4754,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
@@ -4766,7 +4766,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf8_v__vector_full_branch_early,
   },
 #endif
@@ -4836,7 +4836,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -4848,7 +4848,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h__neon_sub8_dot,
   },
 #endif
@@ -4860,7 +4860,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h__neon_sub8,
   },
 #endif
@@ -4872,7 +4872,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h__vector_sub8,
   },
 #endif
@@ -4904,7 +4904,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -4916,7 +4916,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h__qpu_full_p16,
   },
 #endif
@@ -4928,7 +4928,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -4940,7 +4940,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h__glsl_full_p4,
   },
 #endif
@@ -4952,7 +4952,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h__neon_full,
   },
 #endif
@@ -4964,7 +4964,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h__vector_full,
   },
 #endif
@@ -5034,7 +5034,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -5046,7 +5046,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__neon_sub8_dot,
   },
 #endif
@@ -5058,7 +5058,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__neon_sub8,
   },
 #endif
@@ -5070,7 +5070,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__vector_sub8,
   },
 #endif
@@ -5102,7 +5102,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -5114,7 +5114,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16,
   },
 #endif
@@ -5126,7 +5126,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -5138,7 +5138,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4,
   },
 #endif
@@ -5150,7 +5150,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__neon_full,
   },
 #endif
@@ -5162,7 +5162,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__vector_full,
   },
 #endif
@@ -5233,7 +5233,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
@@ -5245,7 +5245,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv__neon_sub8_dot,
   },
 #endif
@@ -5257,7 +5257,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv__neon_sub8,
   },
 #endif
@@ -5269,7 +5269,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv__vector_sub8,
   },
 #endif
@@ -5301,7 +5301,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
@@ -5313,7 +5313,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16,
   },
 #endif
@@ -5325,7 +5325,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -5337,7 +5337,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4,
   },
 #endif
@@ -5349,7 +5349,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv__neon_full,
   },
 #endif
@@ -5361,7 +5361,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv__vector_full,
   },
 #endif
@@ -5433,7 +5433,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
@@ -5445,7 +5445,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8_dot,
   },
 #endif
@@ -5457,7 +5457,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8,
   },
 #endif
@@ -5469,7 +5469,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__vector_sub8,
   },
 #endif
@@ -5501,7 +5501,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
@@ -5513,7 +5513,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16,
   },
 #endif
@@ -5525,7 +5525,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -5537,7 +5537,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4,
   },
 #endif
@@ -5549,7 +5549,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
   },
 #endif
@@ -5561,7 +5561,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
   },
 #endif
@@ -5631,7 +5631,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v__neon_sub8,
   },
 #endif
@@ -5643,7 +5643,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v__vector_sub8,
   },
 #endif
@@ -5675,7 +5675,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -5687,7 +5687,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v__qpu_full_p16,
   },
 #endif
@@ -5699,7 +5699,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -5711,7 +5711,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v__glsl_full_p4,
   },
 #endif
@@ -5723,7 +5723,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v__neon_full,
   },
 #endif
@@ -5735,7 +5735,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v__vector_full,
   },
 #endif
@@ -5805,7 +5805,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__neon_sub8,
   },
 #endif
@@ -5817,7 +5817,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__vector_sub8,
   },
 #endif
@@ -5849,7 +5849,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -5861,7 +5861,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16,
   },
 #endif
@@ -5873,7 +5873,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -5885,7 +5885,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4,
   },
 #endif
@@ -5897,7 +5897,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__neon_full,
   },
 #endif
@@ -5909,7 +5909,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__vector_full,
   },
 #endif
@@ -5982,7 +5982,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -5994,7 +5994,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot,
   },
 #endif
@@ -6006,7 +6006,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub8_dot,
   },
 #endif
@@ -6018,7 +6018,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub8,
   },
 #endif
@@ -6030,7 +6030,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub4_dot,
   },
 #endif
@@ -6042,7 +6042,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub4,
   },
 #endif
@@ -6054,7 +6054,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h__vector_sub8,
   },
 #endif
@@ -6066,7 +6066,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h__vector_sub4,
   },
 #endif
@@ -6108,7 +6108,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -6120,7 +6120,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_full_p4,
   },
 #endif
@@ -6132,7 +6132,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -6144,7 +6144,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h__glsl_full_p4,
   },
 #endif
@@ -6156,7 +6156,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_full,
   },
 #endif
@@ -6168,7 +6168,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h__vector_full,
   },
 #endif
@@ -6241,7 +6241,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -6253,7 +6253,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot,
   },
 #endif
@@ -6265,7 +6265,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub8_dot,
   },
 #endif
@@ -6277,7 +6277,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub8,
   },
 #endif
@@ -6289,7 +6289,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4_dot,
   },
 #endif
@@ -6301,7 +6301,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
   },
 #endif
@@ -6313,7 +6313,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__vector_sub8,
   },
 #endif
@@ -6325,7 +6325,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__vector_sub4,
   },
 #endif
@@ -6367,7 +6367,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -6379,7 +6379,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4,
   },
 #endif
@@ -6391,7 +6391,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -6403,7 +6403,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4,
   },
 #endif
@@ -6415,7 +6415,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_full,
   },
 #endif
@@ -6427,7 +6427,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__vector_full,
   },
 #endif
@@ -6501,7 +6501,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -6513,7 +6513,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -6525,7 +6525,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub8_dot,
   },
 #endif
@@ -6537,7 +6537,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub8,
   },
 #endif
@@ -6549,7 +6549,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4_dot,
   },
 #endif
@@ -6561,7 +6561,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4,
   },
 #endif
@@ -6573,7 +6573,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv__vector_sub8,
   },
 #endif
@@ -6585,7 +6585,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv__vector_sub4,
   },
 #endif
@@ -6627,7 +6627,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle,
   },
 #endif
@@ -6639,7 +6639,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4,
   },
 #endif
@@ -6651,7 +6651,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -6663,7 +6663,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4,
   },
 #endif
@@ -6675,7 +6675,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_full,
   },
 #endif
@@ -6687,7 +6687,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv__vector_full,
   },
 #endif
@@ -6761,7 +6761,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -6773,7 +6773,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -6785,7 +6785,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8_dot,
   },
 #endif
@@ -6797,7 +6797,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8,
   },
 #endif
@@ -6809,7 +6809,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4_dot,
   },
 #endif
@@ -6821,7 +6821,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
   },
 #endif
@@ -6833,7 +6833,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8,
   },
 #endif
@@ -6845,7 +6845,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_sub4,
   },
 #endif
@@ -6887,7 +6887,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle,
   },
 #endif
@@ -6899,7 +6899,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4,
   },
 #endif
@@ -6911,7 +6911,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -6923,7 +6923,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4,
   },
 #endif
@@ -6935,7 +6935,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
   },
 #endif
@@ -6947,7 +6947,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_full,
   },
 #endif
@@ -7020,7 +7020,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v__neon_sub8,
   },
 #endif
@@ -7032,7 +7032,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v__neon_sub4,
   },
 #endif
@@ -7044,7 +7044,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v__vector_sub8,
   },
 #endif
@@ -7056,7 +7056,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v__vector_sub4,
   },
 #endif
@@ -7098,7 +7098,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -7110,7 +7110,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v__qpu_full_p4,
   },
 #endif
@@ -7122,7 +7122,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -7134,7 +7134,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v__glsl_full_p4,
   },
 #endif
@@ -7146,7 +7146,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v__neon_full,
   },
 #endif
@@ -7158,7 +7158,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v__vector_full,
   },
 #endif
@@ -7231,7 +7231,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__neon_sub8,
   },
 #endif
@@ -7243,7 +7243,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
   },
 #endif
@@ -7255,7 +7255,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__vector_sub8,
   },
 #endif
@@ -7267,7 +7267,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__vector_sub4,
   },
 #endif
@@ -7309,7 +7309,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -7321,7 +7321,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4,
   },
 #endif
@@ -7333,7 +7333,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -7345,7 +7345,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4,
   },
 #endif
@@ -7357,7 +7357,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__neon_full,
   },
 #endif
@@ -7369,7 +7369,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__vector_full,
   },
 #endif
@@ -7442,7 +7442,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -7454,7 +7454,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word,
   },
 #endif
@@ -7466,7 +7466,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -7478,7 +7478,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub8_dot,
   },
 #endif
@@ -7490,7 +7490,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub8,
   },
 #endif
@@ -7502,7 +7502,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub4_dot,
   },
 #endif
@@ -7514,7 +7514,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub4,
   },
 #endif
@@ -7526,7 +7526,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
 #endif
@@ -7538,7 +7538,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h__vector_sub8,
   },
 #endif
@@ -7550,7 +7550,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h__vector_rows8,
   },
 #endif
@@ -7592,7 +7592,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -7604,7 +7604,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
   },
 #endif
@@ -7616,7 +7616,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -7628,7 +7628,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -7640,7 +7640,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
   },
 #endif
@@ -7652,7 +7652,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 106,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_full,
   },
 #endif
@@ -7664,7 +7664,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h__vector_full,
   },
 #endif
@@ -7737,7 +7737,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -7749,7 +7749,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word,
   },
 #endif
@@ -7761,7 +7761,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -7773,7 +7773,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8_dot,
   },
 #endif
@@ -7785,7 +7785,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8,
   },
 #endif
@@ -7797,7 +7797,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub4_dot,
   },
 #endif
@@ -7809,7 +7809,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub4,
   },
 #endif
@@ -7821,7 +7821,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
 #endif
@@ -7833,7 +7833,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__vector_sub8,
   },
 #endif
@@ -7845,7 +7845,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__vector_rows8,
   },
 #endif
@@ -7887,7 +7887,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -7899,7 +7899,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
   },
 #endif
@@ -7911,7 +7911,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -7923,7 +7923,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -7935,7 +7935,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
   },
 #endif
@@ -7947,7 +7947,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 105,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
   },
 #endif
@@ -7959,7 +7959,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__vector_full,
   },
 #endif
@@ -8033,7 +8033,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -8045,7 +8045,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -8057,7 +8057,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub8_dot,
   },
 #endif
@@ -8069,7 +8069,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub8,
   },
 #endif
@@ -8081,7 +8081,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub4_dot,
   },
 #endif
@@ -8093,7 +8093,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub4,
   },
 #endif
@@ -8105,7 +8105,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv__vector_sub8,
   },
 #endif
@@ -8147,7 +8147,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle,
   },
 #endif
@@ -8159,7 +8159,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8,
   },
 #endif
@@ -8171,7 +8171,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -8183,7 +8183,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4,
   },
 #endif
@@ -8195,7 +8195,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_full,
   },
 #endif
@@ -8207,7 +8207,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv__vector_full,
   },
 #endif
@@ -8281,7 +8281,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -8293,7 +8293,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -8305,7 +8305,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8_dot,
   },
 #endif
@@ -8317,7 +8317,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8,
   },
 #endif
@@ -8329,7 +8329,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4_dot,
   },
 #endif
@@ -8341,7 +8341,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4,
   },
 #endif
@@ -8353,7 +8353,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
   },
 #endif
@@ -8395,7 +8395,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle,
   },
 #endif
@@ -8407,7 +8407,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8,
   },
 #endif
@@ -8419,7 +8419,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -8431,7 +8431,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4,
   },
 #endif
@@ -8443,7 +8443,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
   },
 #endif
@@ -8455,7 +8455,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
   },
 #endif
@@ -8528,7 +8528,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v__neon_sub8,
   },
 #endif
@@ -8540,7 +8540,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v__neon_sub4,
   },
 #endif
@@ -8552,7 +8552,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v__vector_sub8,
   },
 #endif
@@ -8594,7 +8594,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -8606,7 +8606,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v__qpu_full_p8,
   },
 #endif
@@ -8618,7 +8618,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -8630,7 +8630,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v__glsl_full_p4,
   },
 #endif
@@ -8642,7 +8642,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v__neon_full,
   },
 #endif
@@ -8654,7 +8654,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v__vector_full,
   },
 #endif
@@ -8727,7 +8727,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__neon_sub8,
   },
 #endif
@@ -8739,7 +8739,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__neon_sub4,
   },
 #endif
@@ -8751,7 +8751,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__vector_sub8,
   },
 #endif
@@ -8793,7 +8793,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -8805,7 +8805,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8,
   },
 #endif
@@ -8817,7 +8817,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -8829,7 +8829,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4,
   },
 #endif
@@ -8841,7 +8841,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__neon_full,
   },
 #endif
@@ -8853,7 +8853,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__vector_full,
   },
 #endif

@@ -76,7 +76,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word_pair,
   },
 #endif
@@ -88,7 +88,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inpri_p16_word,
   },
 #endif
@@ -100,7 +100,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word_pair,
   },
 #endif
@@ -112,7 +112,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_insec_p16_word,
   },
 #endif
@@ -124,7 +124,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word_pair,
   },
 #endif
@@ -136,7 +136,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_inside_p16_word,
   },
 #endif
@@ -148,7 +148,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_word_unaligned_signs,
   },
 #endif
@@ -160,7 +160,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_word_unaligned_signs,
   },
 #endif
@@ -172,7 +172,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p4_word_unaligned,
   },
 #endif
@@ -184,7 +184,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inpri_p4_signs,
   },
 #endif
@@ -196,7 +196,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_insec_p4_signs,
   },
 #endif
@@ -208,7 +208,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 905,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_inside_p2_signs,
   },
 #endif
@@ -220,7 +220,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_inpri_r2,
   },
 #endif
@@ -232,7 +232,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_insec_r2,
   },
 #endif
@@ -244,7 +244,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_inside_r2,
   },
 #endif
@@ -256,7 +256,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_pri,
   },
 #endif
@@ -268,7 +268,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_sec,
   },
 #endif
@@ -280,7 +280,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_inpri_r2,
   },
 #endif
@@ -292,7 +292,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_insec_r2,
   },
 #endif
@@ -304,7 +304,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_inside_r2,
   },
 #endif
@@ -316,7 +316,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 403,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_pri,
   },
 #endif
@@ -328,7 +328,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 4,
     .prod = true,
     .rank = 404,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_sec,
   },
 #endif
@@ -426,7 +426,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1309,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
 #endif
@@ -438,7 +438,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 1310,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
 #endif
@@ -450,7 +450,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 906,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
   },
 #endif
@@ -462,7 +462,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 907,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
 #endif
@@ -474,7 +474,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 105,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef8__neon_full,
   },
 #endif
@@ -486,7 +486,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .class_index = 5,
     .prod = true,
     .rank = 405,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef8__vector_full,
   },
 #endif
@@ -544,7 +544,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -556,7 +556,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef_dir__qpu_full_p4,
   },
 #endif
@@ -568,7 +568,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef_dir__glsl_full_p4_word_unaligned_signs,
   },
 #endif
@@ -580,7 +580,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef_dir__glsl_full_p4,
   },
 #endif
@@ -592,7 +592,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_cdef_dir__neon_full,
   },
 #endif
@@ -604,7 +604,7 @@ static const daedalus_variant av1_cdef_dir_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_cdef_dir__vector_full,
   },
 #endif
@@ -680,7 +680,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -692,7 +692,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_sgr8__qpu_full_p8,
   },
 #endif
@@ -704,7 +704,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack,
   },
 #endif
@@ -716,7 +716,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_sgr8__glsl_full_p4,
   },
 #endif
@@ -728,7 +728,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_av1_sgr8__neon_full,
   },
 #endif
@@ -740,7 +740,7 @@ static const daedalus_variant av1_sgr8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_av1_sgr8__vector_full,
   },
 #endif
@@ -803,7 +803,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p8_word,
   },
 #endif
@@ -815,7 +815,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full,
   },
 #endif
@@ -827,7 +827,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -839,7 +839,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_deblock_luma_v__glsl_full,
   },
 #endif
@@ -851,7 +851,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_deblock_luma_v__neon_full_early,
   },
 #endif
@@ -863,7 +863,7 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_deblock_luma_v__vector_full_early,
   },
 #endif
@@ -945,7 +945,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct4__qpu_full_p4_word,
   },
 #endif
@@ -957,7 +957,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct4__qpu_full_p4,
   },
 #endif
@@ -969,7 +969,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct4__glsl_full_p4_word,
   },
 #endif
@@ -981,7 +981,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct4__glsl_full_p4,
   },
 #endif
@@ -993,7 +993,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_idct4__neon_full_x2,
   },
 #endif
@@ -1005,7 +1005,7 @@ static const daedalus_variant h264_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_idct4__vector_full_x2,
   },
 #endif
@@ -1111,7 +1111,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -1123,7 +1123,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -1135,7 +1135,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full_shuffle,
   },
 #endif
@@ -1147,7 +1147,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_idct8__qpu_full,
   },
 #endif
@@ -1159,7 +1159,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -1171,7 +1171,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct8__glsl_full_p2_word,
   },
 #endif
@@ -1183,7 +1183,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_idct8__glsl_full_p2,
   },
 #endif
@@ -1195,7 +1195,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_idct8__neon_full,
   },
 #endif
@@ -1207,7 +1207,7 @@ static const daedalus_variant h264_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_idct8__vector_full,
   },
 #endif
@@ -1301,7 +1301,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p16_word_unaligned_dot,
   },
 #endif
@@ -1313,7 +1313,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -1325,7 +1325,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_h264_qpel_mc20__qpu_full_p8,
   },
 #endif
@@ -1337,7 +1337,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -1349,7 +1349,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -1361,7 +1361,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_h264_qpel_mc20__glsl_full_p4,
   },
 #endif
@@ -1373,7 +1373,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_h264_qpel_mc20__neon_full,
   },
 #endif
@@ -1385,7 +1385,7 @@ static const daedalus_variant h264_qpel_mc20_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_h264_qpel_mc20__vector_full,
   },
 #endif
@@ -1497,7 +1497,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word_recordonce,
   },
 #endif
@@ -1509,7 +1509,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_word,
   },
 #endif
@@ -1521,7 +1521,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_nv12__qpu_full_p16,
   },
 #endif
@@ -1533,7 +1533,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_nv12__glsl_full_p8_word,
   },
 #endif
@@ -1545,7 +1545,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_nv12__glsl_full_p4,
   },
 #endif
@@ -1557,7 +1557,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_sand128_nv12__neon_full,
   },
 #endif
@@ -1569,7 +1569,7 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_sand128_nv12__vector_full,
   },
 #endif
@@ -1669,7 +1669,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word_recordonce,
   },
 #endif
@@ -1681,7 +1681,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_word,
   },
 #endif
@@ -1693,7 +1693,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_sand128_p010__qpu_full_p4,
   },
 #endif
@@ -1705,7 +1705,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_p010__glsl_full_p4_word,
   },
 #endif
@@ -1717,7 +1717,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_sand128_p010__glsl_full,
   },
 #endif
@@ -1729,7 +1729,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_sand128_p010__neon_full,
   },
 #endif
@@ -1741,7 +1741,7 @@ static const daedalus_variant sand128_p010_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_sand128_p010__vector_full,
   },
 #endif
@@ -1818,7 +1818,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg16__neon_rows8,
   },
 #endif
@@ -1830,7 +1830,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg16__vector_rows8,
   },
 #endif
@@ -1852,7 +1852,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg16__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -1864,7 +1864,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg16__qpu_full_p16,
   },
 #endif
@@ -1876,7 +1876,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg16__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -1888,7 +1888,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg16__glsl_full_p4,
   },
 #endif
@@ -1900,7 +1900,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg16__neon_full,
   },
 #endif
@@ -1912,7 +1912,7 @@ static const daedalus_variant vp9_avg16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg16__vector_full,
   },
 #endif
@@ -1992,7 +1992,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg4__neon_rows8_r2,
   },
 #endif
@@ -2004,7 +2004,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg4__neon_rows4,
   },
 #endif
@@ -2016,7 +2016,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg4__vector_rows8,
   },
 #endif
@@ -2028,7 +2028,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg4__vector_rows4,
   },
 #endif
@@ -2060,7 +2060,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg4__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -2072,7 +2072,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg4__qpu_full_p4,
   },
 #endif
@@ -2084,7 +2084,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg4__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2096,7 +2096,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg4__glsl_full_p4,
   },
 #endif
@@ -2108,7 +2108,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg4__neon_full,
   },
 #endif
@@ -2120,7 +2120,7 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg4__vector_full,
   },
 #endif
@@ -2200,7 +2200,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg8__neon_rows8,
   },
 #endif
@@ -2212,7 +2212,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg8__neon_rows4,
   },
 #endif
@@ -2224,7 +2224,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg8__vector_rows8,
   },
 #endif
@@ -2236,7 +2236,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg8__vector_rows4,
   },
 #endif
@@ -2268,7 +2268,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg8__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -2280,7 +2280,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_avg8__qpu_full_p8,
   },
 #endif
@@ -2292,7 +2292,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg8__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2304,7 +2304,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_avg8__glsl_full_p4,
   },
 #endif
@@ -2316,7 +2316,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_avg8__neon_full,
   },
 #endif
@@ -2328,7 +2328,7 @@ static const daedalus_variant vp9_avg8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_avg8__vector_full,
   },
 #endif
@@ -2405,7 +2405,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy16__neon_rows8,
   },
 #endif
@@ -2417,7 +2417,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy16__vector_rows8,
   },
 #endif
@@ -2439,7 +2439,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy16__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -2451,7 +2451,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy16__qpu_full_p16,
   },
 #endif
@@ -2463,7 +2463,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy16__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2475,7 +2475,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy16__glsl_full_p4,
   },
 #endif
@@ -2487,7 +2487,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy16__neon_full,
   },
 #endif
@@ -2499,7 +2499,7 @@ static const daedalus_variant vp9_copy16_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy16__vector_full,
   },
 #endif
@@ -2579,7 +2579,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy4__neon_rows8,
   },
 #endif
@@ -2591,7 +2591,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy4__neon_rows4,
   },
 #endif
@@ -2603,7 +2603,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy4__vector_rows8,
   },
 #endif
@@ -2615,7 +2615,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy4__vector_rows4,
   },
 #endif
@@ -2647,7 +2647,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy4__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -2659,7 +2659,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy4__qpu_full_p4,
   },
 #endif
@@ -2671,7 +2671,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy4__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2683,7 +2683,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy4__glsl_full_p4,
   },
 #endif
@@ -2695,7 +2695,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy4__neon_full,
   },
 #endif
@@ -2707,7 +2707,7 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy4__vector_full,
   },
 #endif
@@ -2787,7 +2787,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy8__neon_rows8,
   },
 #endif
@@ -2799,7 +2799,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy8__neon_rows4,
   },
 #endif
@@ -2811,7 +2811,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy8__vector_rows8,
   },
 #endif
@@ -2843,7 +2843,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy8__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -2855,7 +2855,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_copy8__qpu_full_p8,
   },
 #endif
@@ -2867,7 +2867,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy8__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -2879,7 +2879,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_copy8__glsl_full_p4,
   },
 #endif
@@ -2891,7 +2891,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_copy8__neon_full,
   },
 #endif
@@ -2903,7 +2903,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy8__vector_full,
   },
 #endif
@@ -3019,7 +3019,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4__qpu_full_p4_word_keep,
   },
 #endif
@@ -3031,7 +3031,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4__qpu_full_p2,
   },
 #endif
@@ -3043,7 +3043,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4__glsl_full_p4_word,
   },
 #endif
@@ -3055,7 +3055,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4__glsl_full_p4,
   },
 #endif
@@ -3067,7 +3067,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst4__neon_full,
   },
 #endif
@@ -3079,7 +3079,7 @@ static const daedalus_variant vp9_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst4__vector_full,
   },
 #endif
@@ -3149,7 +3149,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p4_word_keep,
   },
 #endif
@@ -3161,7 +3161,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst4_idct4__qpu_full_p2,
   },
 #endif
@@ -3173,7 +3173,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4_word,
   },
 #endif
@@ -3185,7 +3185,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst4_idct4__glsl_full_p4,
   },
 #endif
@@ -3197,7 +3197,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst4_idct4__neon_full,
   },
 #endif
@@ -3209,7 +3209,7 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst4_idct4__vector_full,
   },
 #endif
@@ -3279,7 +3279,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8__qpu_full_p8_word_keep,
   },
 #endif
@@ -3291,7 +3291,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -3303,7 +3303,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8__qpu_full,
   },
 #endif
@@ -3315,7 +3315,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8__glsl_full_p2_word_pack,
   },
 #endif
@@ -3327,7 +3327,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8__glsl_full_p2,
   },
 #endif
@@ -3339,7 +3339,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst8__neon_full,
   },
 #endif
@@ -3351,7 +3351,7 @@ static const daedalus_variant vp9_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst8__vector_full,
   },
 #endif
@@ -3421,7 +3421,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -3433,7 +3433,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -3445,7 +3445,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iadst8_idct8__qpu_full,
   },
 #endif
@@ -3457,7 +3457,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -3469,7 +3469,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p2,
   },
 #endif
@@ -3481,7 +3481,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iadst8_idct8__neon_full,
   },
 #endif
@@ -3493,7 +3493,7 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iadst8_idct8__vector_full,
   },
 #endif
@@ -3570,7 +3570,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_dc_p4_word,
   },
 #endif
@@ -3582,7 +3582,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_dc_p4_word,
   },
 #endif
@@ -3594,7 +3594,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct4__neon_dc,
   },
 #endif
@@ -3606,7 +3606,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct4__vector_dc,
   },
 #endif
@@ -3628,7 +3628,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p4_word_keep,
   },
 #endif
@@ -3640,7 +3640,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p2,
   },
 #endif
@@ -3652,7 +3652,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4_word,
   },
 #endif
@@ -3664,7 +3664,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4,
   },
 #endif
@@ -3676,7 +3676,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct4__neon_full,
   },
 #endif
@@ -3688,7 +3688,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct4__vector_full,
   },
 #endif
@@ -3758,7 +3758,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p4_word_keep,
   },
 #endif
@@ -3770,7 +3770,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4_iadst4__qpu_full_p2,
   },
 #endif
@@ -3782,7 +3782,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4_word,
   },
 #endif
@@ -3794,7 +3794,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4_iadst4__glsl_full_p4,
   },
 #endif
@@ -3806,7 +3806,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct4_iadst4__neon_full,
   },
 #endif
@@ -3818,7 +3818,7 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct4_iadst4__vector_full,
   },
 #endif
@@ -3898,7 +3898,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p4_word,
   },
 #endif
@@ -3910,7 +3910,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_dc_p8_word,
   },
 #endif
@@ -3922,7 +3922,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p8_word,
   },
 #endif
@@ -3934,7 +3934,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_dc_p4_word,
   },
 #endif
@@ -3946,7 +3946,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_eob12_p2_word_pack,
   },
 #endif
@@ -3958,7 +3958,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8__neon_dc,
   },
 #endif
@@ -3970,7 +3970,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8__neon_eob12,
   },
 #endif
@@ -3982,7 +3982,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8__vector_dc,
   },
 #endif
@@ -3994,7 +3994,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8__vector_eob12,
   },
 #endif
@@ -4050,7 +4050,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep,
   },
 #endif
@@ -4062,7 +4062,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full_p8_word_keep_jointreads,
   },
 #endif
@@ -4074,7 +4074,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1306,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full_shuffle,
   },
 #endif
@@ -4086,7 +4086,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1307,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8__qpu_full,
   },
 #endif
@@ -4098,7 +4098,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
 #endif
@@ -4110,7 +4110,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 903,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
 #endif
@@ -4122,7 +4122,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 904,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
 #endif
@@ -4134,7 +4134,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8__neon_full,
   },
 #endif
@@ -4146,7 +4146,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8__vector_full,
   },
 #endif
@@ -4240,7 +4240,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_10__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -4252,7 +4252,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_10__qpu_full_p2,
   },
 #endif
@@ -4264,7 +4264,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_10__glsl_full_p2_word,
   },
 #endif
@@ -4276,7 +4276,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_10__glsl_full_p2,
   },
 #endif
@@ -4288,7 +4288,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8_10__neon_full,
   },
 #endif
@@ -4300,7 +4300,7 @@ static const daedalus_variant vp9_idct8_10_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8_10__vector_full,
   },
 #endif
@@ -4370,7 +4370,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep,
   },
 #endif
@@ -4382,7 +4382,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
@@ -4394,7 +4394,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct8_iadst8__qpu_full,
   },
 #endif
@@ -4406,7 +4406,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack,
   },
 #endif
@@ -4418,7 +4418,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p2,
   },
 #endif
@@ -4430,7 +4430,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_idct8_iadst8__neon_full,
   },
 #endif
@@ -4442,7 +4442,7 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_idct8_iadst8__vector_full,
   },
 #endif
@@ -4512,7 +4512,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iwht4__qpu_full_p4_word_keep,
   },
 #endif
@@ -4524,7 +4524,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_iwht4__qpu_full_p2,
   },
 #endif
@@ -4536,7 +4536,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iwht4__glsl_full_p4_word,
   },
 #endif
@@ -4548,7 +4548,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_iwht4__glsl_full_p4,
   },
 #endif
@@ -4560,7 +4560,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_iwht4__neon_full,
   },
 #endif
@@ -4572,7 +4572,7 @@ static const daedalus_variant vp9_iwht4_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_iwht4__vector_full,
   },
 #endif
@@ -4635,7 +4635,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -4647,7 +4647,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_h__glsl_full_p2,
   },
 #endif
@@ -4659,7 +4659,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf16_10_h__neon_full_early,
   },
 #endif
@@ -4671,7 +4671,7 @@ static const daedalus_variant vp9_lpf16_10_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf16_10_h__vector_full_early,
   },
 #endif
@@ -4734,7 +4734,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_word,
   },
 #endif
@@ -4746,7 +4746,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_p8,
   },
 #endif
@@ -4758,7 +4758,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -4770,7 +4770,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf16_10_v__glsl_full_p2,
   },
 #endif
@@ -4782,7 +4782,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf16_10_v__neon_full_early,
   },
 #endif
@@ -4794,7 +4794,7 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf16_10_v__vector_full_early,
   },
 #endif
@@ -4857,7 +4857,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4_word,
   },
 #endif
@@ -4869,7 +4869,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_h__qpu_full,
   },
 #endif
@@ -4881,7 +4881,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -4893,7 +4893,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_h__glsl_full,
   },
 #endif
@@ -4905,7 +4905,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf4_h__neon_full_early,
   },
 #endif
@@ -4917,7 +4917,7 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf4_h__vector_full_early,
   },
 #endif
@@ -5004,7 +5004,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4_word,
   },
 #endif
@@ -5016,7 +5016,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full,
   },
 #endif
@@ -5028,7 +5028,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full_p4_word_signs_early,
   },
 #endif
@@ -5040,7 +5040,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf4_v__glsl_full,
   },
 #endif
@@ -5052,7 +5052,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf4_v__neon_full_early,
   },
 #endif
@@ -5064,7 +5064,7 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf4_v__vector_full_early,
   },
 #endif
@@ -5151,7 +5151,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4_word,
   },
 #endif
@@ -5163,7 +5163,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_h__qpu_full,
   },
 #endif
@@ -5175,7 +5175,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -5187,7 +5187,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_h__glsl_full_p2,
   },
 #endif
@@ -5199,7 +5199,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf8_h__neon_full_branch_early,
   },
 #endif
@@ -5211,7 +5211,7 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf8_h__vector_full_branch_early,
   },
 #endif
@@ -5286,7 +5286,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4_word,
   },
 #endif
@@ -5298,7 +5298,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full,
   },
 #endif
@@ -5310,7 +5310,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full_p2_word_signs_early,
   },
 #endif
@@ -5322,7 +5322,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_lpf8_v__glsl_full,
   },
 #endif
@@ -5334,7 +5334,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_lpf8_v__neon_full_branch_early,
   },
 #endif
@@ -5346,7 +5346,7 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_lpf8_v__vector_full_branch_early,
   },
 #endif
@@ -5440,7 +5440,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -5452,7 +5452,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h__neon_sub8_dot,
   },
 #endif
@@ -5464,7 +5464,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h__neon_sub8,
   },
 #endif
@@ -5476,7 +5476,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h__vector_sub8,
   },
 #endif
@@ -5508,7 +5508,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -5520,7 +5520,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h__qpu_full_p16,
   },
 #endif
@@ -5532,7 +5532,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -5544,7 +5544,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h__glsl_full_p4,
   },
 #endif
@@ -5556,7 +5556,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h__neon_full,
   },
 #endif
@@ -5568,7 +5568,7 @@ static const daedalus_variant vp9_mc_16h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h__vector_full,
   },
 #endif
@@ -5650,7 +5650,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -5662,7 +5662,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__neon_sub8_dot,
   },
 #endif
@@ -5674,7 +5674,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__neon_sub8,
   },
 #endif
@@ -5686,7 +5686,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__vector_sub8,
   },
 #endif
@@ -5718,7 +5718,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -5730,7 +5730,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16h_avg__qpu_full_p16,
   },
 #endif
@@ -5742,7 +5742,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -5754,7 +5754,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16h_avg__glsl_full_p4,
   },
 #endif
@@ -5766,7 +5766,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__neon_full,
   },
 #endif
@@ -5778,7 +5778,7 @@ static const daedalus_variant vp9_mc_16h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16h_avg__vector_full,
   },
 #endif
@@ -5861,7 +5861,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
@@ -5873,7 +5873,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv__neon_sub8_dot,
   },
 #endif
@@ -5885,7 +5885,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv__neon_sub8,
   },
 #endif
@@ -5897,7 +5897,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv__vector_sub8,
   },
 #endif
@@ -5929,7 +5929,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
@@ -5941,7 +5941,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv__qpu_full_p16,
   },
 #endif
@@ -5953,7 +5953,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -5965,7 +5965,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv__glsl_full_p4,
   },
 #endif
@@ -5977,7 +5977,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv__neon_full,
   },
 #endif
@@ -5989,7 +5989,7 @@ static const daedalus_variant vp9_mc_16hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv__vector_full,
   },
 #endif
@@ -6073,7 +6073,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
@@ -6085,7 +6085,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8_dot,
   },
 #endif
@@ -6097,7 +6097,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__neon_sub8,
   },
 #endif
@@ -6109,7 +6109,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__vector_sub8,
   },
 #endif
@@ -6141,7 +6141,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
@@ -6153,7 +6153,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16hv_avg__qpu_full_p16,
   },
 #endif
@@ -6165,7 +6165,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -6177,7 +6177,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16hv_avg__glsl_full_p4,
   },
 #endif
@@ -6189,7 +6189,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__neon_full,
   },
 #endif
@@ -6201,7 +6201,7 @@ static const daedalus_variant vp9_mc_16hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16hv_avg__vector_full,
   },
 #endif
@@ -6283,7 +6283,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v__neon_sub8,
   },
 #endif
@@ -6295,7 +6295,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v__vector_sub8,
   },
 #endif
@@ -6327,7 +6327,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -6339,7 +6339,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v__qpu_full_p16,
   },
 #endif
@@ -6351,7 +6351,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -6363,7 +6363,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v__glsl_full_p4,
   },
 #endif
@@ -6375,7 +6375,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v__neon_full,
   },
 #endif
@@ -6387,7 +6387,7 @@ static const daedalus_variant vp9_mc_16v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v__vector_full,
   },
 #endif
@@ -6469,7 +6469,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__neon_sub8,
   },
 #endif
@@ -6481,7 +6481,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__vector_sub8,
   },
 #endif
@@ -6513,7 +6513,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16_word_unaligned,
   },
 #endif
@@ -6525,7 +6525,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_16v_avg__qpu_full_p16,
   },
 #endif
@@ -6537,7 +6537,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -6549,7 +6549,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_16v_avg__glsl_full_p4,
   },
 #endif
@@ -6561,7 +6561,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__neon_full,
   },
 #endif
@@ -6573,7 +6573,7 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_16v_avg__vector_full,
   },
 #endif
@@ -6658,7 +6658,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -6670,7 +6670,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot,
   },
 #endif
@@ -6682,7 +6682,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub8_dot,
   },
 #endif
@@ -6694,7 +6694,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub8,
   },
 #endif
@@ -6706,7 +6706,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub4_dot,
   },
 #endif
@@ -6718,7 +6718,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_sub4,
   },
 #endif
@@ -6730,7 +6730,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h__vector_sub8,
   },
 #endif
@@ -6742,7 +6742,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h__vector_sub4,
   },
 #endif
@@ -6784,7 +6784,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -6796,7 +6796,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h__qpu_full_p4,
   },
 #endif
@@ -6808,7 +6808,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -6820,7 +6820,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h__glsl_full_p4,
   },
 #endif
@@ -6832,7 +6832,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h__neon_full,
   },
 #endif
@@ -6844,7 +6844,7 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h__vector_full,
   },
 #endif
@@ -6929,7 +6929,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -6941,7 +6941,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_sub4_p16_word_unaligned_dot,
   },
 #endif
@@ -6953,7 +6953,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub8_dot,
   },
 #endif
@@ -6965,7 +6965,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub8,
   },
 #endif
@@ -6977,7 +6977,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4_dot,
   },
 #endif
@@ -6989,7 +6989,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_sub4,
   },
 #endif
@@ -7001,7 +7001,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__vector_sub8,
   },
 #endif
@@ -7013,7 +7013,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__vector_sub4,
   },
 #endif
@@ -7055,7 +7055,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -7067,7 +7067,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4h_avg__qpu_full_p4,
   },
 #endif
@@ -7079,7 +7079,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -7091,7 +7091,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4h_avg__glsl_full_p4,
   },
 #endif
@@ -7103,7 +7103,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__neon_full,
   },
 #endif
@@ -7115,7 +7115,7 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4h_avg__vector_full,
   },
 #endif
@@ -7201,7 +7201,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -7213,7 +7213,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -7225,7 +7225,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub8_dot,
   },
 #endif
@@ -7237,7 +7237,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub8,
   },
 #endif
@@ -7249,7 +7249,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4_dot,
   },
 #endif
@@ -7261,7 +7261,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_sub4,
   },
 #endif
@@ -7273,7 +7273,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv__vector_sub8,
   },
 #endif
@@ -7285,7 +7285,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv__vector_sub4,
   },
 #endif
@@ -7327,7 +7327,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle,
   },
 #endif
@@ -7339,7 +7339,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4,
   },
 #endif
@@ -7351,7 +7351,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -7363,7 +7363,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv__glsl_full_p4,
   },
 #endif
@@ -7375,7 +7375,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv__neon_full,
   },
 #endif
@@ -7387,7 +7387,7 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv__vector_full,
   },
 #endif
@@ -7473,7 +7473,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -7485,7 +7485,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle,
   },
 #endif
@@ -7497,7 +7497,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8_dot,
   },
 #endif
@@ -7509,7 +7509,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8,
   },
 #endif
@@ -7521,7 +7521,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4_dot,
   },
 #endif
@@ -7533,7 +7533,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_sub4,
   },
 #endif
@@ -7545,7 +7545,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8,
   },
 #endif
@@ -7557,7 +7557,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_sub4,
   },
 #endif
@@ -7599,7 +7599,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4_word_unaligned_shuffle,
   },
 #endif
@@ -7611,7 +7611,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4hv_avg__qpu_full_p4,
   },
 #endif
@@ -7623,7 +7623,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -7635,7 +7635,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4hv_avg__glsl_full_p4,
   },
 #endif
@@ -7647,7 +7647,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__neon_full,
   },
 #endif
@@ -7659,7 +7659,7 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4hv_avg__vector_full,
   },
 #endif
@@ -7744,7 +7744,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v__neon_sub8,
   },
 #endif
@@ -7756,7 +7756,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v__neon_sub4,
   },
 #endif
@@ -7768,7 +7768,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v__vector_sub8,
   },
 #endif
@@ -7780,7 +7780,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v__vector_sub4,
   },
 #endif
@@ -7822,7 +7822,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -7834,7 +7834,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v__qpu_full_p4,
   },
 #endif
@@ -7846,7 +7846,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -7858,7 +7858,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v__glsl_full_p4,
   },
 #endif
@@ -7870,7 +7870,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v__neon_full,
   },
 #endif
@@ -7882,7 +7882,7 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v__vector_full,
   },
 #endif
@@ -7967,7 +7967,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__neon_sub8,
   },
 #endif
@@ -7979,7 +7979,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__neon_sub4,
   },
 #endif
@@ -7991,7 +7991,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__vector_sub8,
   },
 #endif
@@ -8003,7 +8003,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__vector_sub4,
   },
 #endif
@@ -8045,7 +8045,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4_word_unaligned,
   },
 #endif
@@ -8057,7 +8057,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_4v_avg__qpu_full_p4,
   },
 #endif
@@ -8069,7 +8069,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -8081,7 +8081,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p4,
   },
 #endif
@@ -8093,7 +8093,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__neon_full,
   },
 #endif
@@ -8105,7 +8105,7 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_4v_avg__vector_full,
   },
 #endif
@@ -8190,7 +8190,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -8202,7 +8202,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_sub8_p8_word,
   },
 #endif
@@ -8214,7 +8214,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -8226,7 +8226,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub8_dot,
   },
 #endif
@@ -8238,7 +8238,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub8,
   },
 #endif
@@ -8250,7 +8250,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub4_dot,
   },
 #endif
@@ -8262,7 +8262,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_sub4,
   },
 #endif
@@ -8274,7 +8274,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_rows8,
   },
 #endif
@@ -8286,7 +8286,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h__vector_sub8,
   },
 #endif
@@ -8298,7 +8298,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h__vector_rows8,
   },
 #endif
@@ -8364,7 +8364,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -8376,7 +8376,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1305,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h__qpu_full_p8,
   },
 #endif
@@ -8388,7 +8388,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -8400,7 +8400,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -8412,7 +8412,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h__glsl_full_p4,
   },
 #endif
@@ -8424,7 +8424,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 106,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h__neon_full,
   },
 #endif
@@ -8436,7 +8436,7 @@ static const daedalus_variant vp9_mc_8h_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h__vector_full,
   },
 #endif
@@ -8509,7 +8509,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p16_word_unaligned_dot,
   },
 #endif
@@ -8521,7 +8521,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_sub8_p8_word,
   },
 #endif
@@ -8533,7 +8533,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_rows8_p16_word_unaligned,
   },
 #endif
@@ -8545,7 +8545,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8_dot,
   },
 #endif
@@ -8557,7 +8557,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub8,
   },
 #endif
@@ -8569,7 +8569,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub4_dot,
   },
 #endif
@@ -8581,7 +8581,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_sub4,
   },
 #endif
@@ -8593,7 +8593,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_rows8,
   },
 #endif
@@ -8605,7 +8605,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__vector_sub8,
   },
 #endif
@@ -8617,7 +8617,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 1,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__vector_rows8,
   },
 #endif
@@ -8659,7 +8659,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -8671,7 +8671,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1304,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8h_avg__qpu_full_p8,
   },
 #endif
@@ -8683,7 +8683,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p8_word_unaligned_swar,
   },
 #endif
@@ -8695,7 +8695,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -8707,7 +8707,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 902,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8h_avg__glsl_full_p4,
   },
 #endif
@@ -8719,7 +8719,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 105,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__neon_full,
   },
 #endif
@@ -8731,7 +8731,7 @@ static const daedalus_variant vp9_mc_8h_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 402,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8h_avg__vector_full,
   },
 #endif
@@ -8805,7 +8805,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -8817,7 +8817,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -8829,7 +8829,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub8_dot,
   },
 #endif
@@ -8841,7 +8841,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub8,
   },
 #endif
@@ -8853,7 +8853,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub4_dot,
   },
 #endif
@@ -8865,7 +8865,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_sub4,
   },
 #endif
@@ -8877,7 +8877,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv__vector_sub8,
   },
 #endif
@@ -8919,7 +8919,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle,
   },
 #endif
@@ -8931,7 +8931,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8,
   },
 #endif
@@ -8943,7 +8943,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -8955,7 +8955,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv__glsl_full_p4,
   },
 #endif
@@ -8967,7 +8967,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv__neon_full,
   },
 #endif
@@ -8979,7 +8979,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv__vector_full,
   },
 #endif
@@ -9065,7 +9065,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -9077,7 +9077,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle,
   },
 #endif
@@ -9089,7 +9089,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8_dot,
   },
 #endif
@@ -9101,7 +9101,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub8,
   },
 #endif
@@ -9113,7 +9113,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4_dot,
   },
 #endif
@@ -9125,7 +9125,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 103,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_sub4,
   },
 #endif
@@ -9137,7 +9137,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
   },
 #endif
@@ -9179,7 +9179,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1302,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8_word_unaligned_shuffle,
   },
 #endif
@@ -9191,7 +9191,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1303,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8hv_avg__qpu_full_p8,
   },
 #endif
@@ -9203,7 +9203,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4_word_unaligned_swar,
   },
 #endif
@@ -9215,7 +9215,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8hv_avg__glsl_full_p4,
   },
 #endif
@@ -9227,7 +9227,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 104,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__neon_full,
   },
 #endif
@@ -9239,7 +9239,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
   },
 #endif
@@ -9324,7 +9324,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v__neon_sub8,
   },
 #endif
@@ -9336,7 +9336,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v__neon_sub4,
   },
 #endif
@@ -9348,7 +9348,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v__vector_sub8,
   },
 #endif
@@ -9390,7 +9390,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -9402,7 +9402,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v__qpu_full_p8,
   },
 #endif
@@ -9414,7 +9414,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -9426,7 +9426,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v__glsl_full_p4,
   },
 #endif
@@ -9438,7 +9438,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v__neon_full,
   },
 #endif
@@ -9450,7 +9450,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v__vector_full,
   },
 #endif
@@ -9535,7 +9535,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 100,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__neon_sub8,
   },
 #endif
@@ -9547,7 +9547,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 2,
     .prod = true,
     .rank = 101,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__neon_sub4,
   },
 #endif
@@ -9559,7 +9559,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 0,
     .prod = true,
     .rank = 400,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__vector_sub8,
   },
 #endif
@@ -9601,7 +9601,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1300,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8_word_unaligned,
   },
 #endif
@@ -9613,7 +9613,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 1301,
-    .reason = "best QPU variant of the class, as options.toml orders them",
+    .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_mc_8v_avg__qpu_full_p8,
   },
 #endif
@@ -9625,7 +9625,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 900,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4_word_unaligned,
   },
 #endif
@@ -9637,7 +9637,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 901,
-    .reason = "best GLSL variant of the class, as options.toml orders them",
+    .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_mc_8v_avg__glsl_full_p4,
   },
 #endif
@@ -9649,7 +9649,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 102,
-    .reason = "best NEON variant of the class, as options.toml orders them",
+    .reason = "the first of the NEON variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__neon_full,
   },
 #endif
@@ -9661,7 +9661,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .class_index = 3,
     .prod = true,
     .rank = 401,
-    .reason = "best vector variant of the class, as options.toml orders them",
+    .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__vector_full,
   },
 #endif

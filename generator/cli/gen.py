@@ -217,7 +217,7 @@ def _wanted(asked: list[Entry]) -> dict[str, _Wanted]:
 
 def _searched(name: str, wanted: _Wanted, anew: bool) -> dict[str, dict[str, Any]]:
     """What a search finds, which is then on record; empty where that is known. Raises UserError
-    where a listed variant has no schedule."""
+    where it finds no schedule of a listed variant."""
     threads = wanted.options.threads
     try:
         forms = selected_programs(wanted.kernel, wanted.options)

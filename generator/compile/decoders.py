@@ -258,21 +258,23 @@ def _class(
 ) -> Way:
     """How the items of a class are done, which the condition tells.
 
-    A target without variants of the class does them as any items.
+    What a target's variants of the class cannot do everywhere, those for any items do.
     """
     best: dict[str, str] = {}  # by target
     special: dict[str, dict[str, str]] = {}  # condition -> function for some processors only
     own = [v for v in variants if not v.is_gpu and v.prod and v.kernel.id == kernel.id]
     for target in PREFERRED:
         of_it = [v for v in own if v.options.target == target]
-        mine = [v for v in of_it if v.options.class_name == class_name]
-        for v in mine or [v for v in of_it if v.options.class_name == FULL and function(v)]:
+        for v in (v for c in dict.fromkeys((class_name, FULL)) for v in of_it
+                  if v.options.class_name == c):  # fmt: skip
             name = function(v)
+            if not name:
+                continue
             if not v.options.needs:
                 best.setdefault(target, name)
             elif target not in best:
                 has = " && ".join(_has(n) for n in v.options.needs)
-                special.setdefault(target, {})[has] = name
+                special.setdefault(target, {}).setdefault(has, name)
     builds = tuple(
         # Scalar C, where processors that have not what it needs have nothing of the target.
         Build(GUARDS[target], special.get(target, {}), best.get(target, best["c"]))

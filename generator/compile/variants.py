@@ -161,7 +161,7 @@ class Variant:
         if self.options.target == "c":
             return "portable C, the fallback everywhere"
         name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[self.options.target]
-        return f"best {name} variant of the class, as options.toml orders them"
+        return f"the first of the {name} variants for such items"
 
 
 def make_variant(

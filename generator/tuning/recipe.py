@@ -25,13 +25,16 @@ _NAME = re.compile(r"\bdaedalus_\w+")
 
 @dataclass(frozen=True)
 class Variant:
-    """What the manifest says of a variant. `prod`: it is in libdaedalus.a."""
+    """What the manifest says of a variant. `prod`: it is in libdaedalus.a; of those that can do an
+    item, the runtime takes the one of lowest `rank`."""
 
     name: str
     kernel: str
     class_name: str
     prod: bool
     input_hash: str
+    target: str
+    rank: int
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def library_of(manifest: Mapping[str, Any]) -> Library:
         classes[k["id"]] = {c["name"]: c["when"] for c in k["classes"]}
         for v in k["variants"]:
             variants[v["name"]] = Variant(
-                v["name"], k["id"], v["class"], v["prod"], v["input_hash"]
+                v["name"], k["id"], v["class"], v["prod"], v["input_hash"], v["target"], v["rank"]
             )
     return Library(manifest["generator"], variants, classes)
 
@@ -135,13 +138,15 @@ def make(
             (prod if library.variants[point.variant].prod else spare).append(r)
     wrong = _wrong_points(bad, compiler)
     m4 = [m for m in lines if m.verdict == OK]
-    made = {w: _decisions(prod, m4, w) for w in ((route,) if route else ROUTES)}
+    untried = _untried(prod, library)
+    tried = [r for r in prod if _place(r) not in untried]
+    made = {w: _decisions(tried, m4, w) for w in ((route,) if route else ROUTES)}
     route = max(made, key=lambda w: _merit(made[w]))
     decisions = [_with_wrong(d, wrong.get((d.kernel, d.item_class), ())) for d in made[route]]
     decided = {(d.kernel, d.item_class) for d in decisions}
     places = _by_place(prod)
     undecided = {
-        p: _no_choice(places.get(p, ()), route) + _told_wrong(wrong.get(p, ()))
+        p: (untried.get(p) or _no_choice(places.get(p, ()), route)) + _told_wrong(wrong.get(p, ()))
         for p in dict.fromkeys([*places, *wrong])
         if p not in decided
     }
@@ -228,11 +233,41 @@ def _compiler_of(results: Iterable[Result]) -> str:
     return next((c for c in COMPILERS if c in found), COMPILERS[0])
 
 
+def _untried(prod: Sequence[Result], library: Library) -> dict[Place, str]:
+    """Classes whose items a variant for any items does where no recipe speaks, which was not
+    measured on them: that another was is no reason to take that one. Of targets that were measured.
+    """
+    names = defaultdict(set)
+    targets = defaultdict(set)
+    for r in _on(prod, ""):
+        point = parse_point(r.point)
+        names[_place(r)].add(point.variant)
+        targets[point.kernel].add(library.variants[point.variant].target)
+    found = {}
+    for (kernel, item_class), measured in names.items():
+        *_, full = library.classes[kernel]
+        first = min(
+            (
+                v for v in library.variants.values()
+                if v.prod and v.kernel == kernel and v.target in targets[kernel]
+                and v.class_name in (item_class, full)
+            ),
+            key=lambda v: v.rank,
+        )  # fmt: skip
+        if first.class_name != item_class and first.name not in measured:
+            found[kernel, item_class] = f"{first.name}, which goes first, was not measured on it"
+    return found
+
+
+def _place(r: Result) -> Place:
+    point = parse_point(r.point)
+    return point.kernel, point.item_class
+
+
 def _by_place(results: Iterable[Result]) -> dict[Place, list[Result]]:
     found: dict[Place, list[Result]] = defaultdict(list)
     for r in results:
-        point = parse_point(r.point)
-        found[point.kernel, point.item_class].append(r)
+        found[_place(r)].append(r)
     return dict(found)
 
 

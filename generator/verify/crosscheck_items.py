@@ -32,6 +32,7 @@ from daedalus.generator.verify.crosscheck import (
 ROW, COLUMN, HOSTILE_ROW = REGULAR = ("row", "column", "hostile row")  # prepare_regular()
 TALL = "tall"  # where decoders have blocks of more rows than an item has
 CLEARING = "clearing"
+_EQUAL = (1, 2, 3, 16)  # items below each other in tall blocks; calls take half of them
 HOSTILE_CLEARING = f"hostile {CLEARING}"  # what lies about its class may be cleared in part
 
 
@@ -41,7 +42,8 @@ def prepare_regular(kernel: Kernel, count: int, seed: int) -> list[Batch]:
     In a row items touch, so far as they may; in a column there is a guard between them, rows run
     upwards, and three items in turn are the same. Of a hostile row every other item has the
     parameters of a conformant one, so that all classes are taken for items that may lie about them.
-    Tall blocks are items with all rows and no gap, of which three in turn are the same.
+    Tall blocks are items with all rows and no gap, of which 1 to 16 in turn are the same; in the
+    second batch of these, rows run upwards.
     """
     out: list[Batch] = []
     n = max(16, int(count * len(kernel.class_names) * SHARES["neighbours"]))
@@ -66,10 +68,16 @@ def _prepare_tall(kernel: Kernel, count: int, seed: int) -> list[Batch]:
     most = kernel.param(rows).hi
     items = vectors.make_items(kernel, count, seed + 2 + len(REGULAR), "conformant")
     whole = np.flatnonzero(items.params[rows] == most)
-    items = items.take(np.repeat(whole[: -(-count // 3)], 3))
-    rng = np.random.default_rng([seed, 97, len(REGULAR)])
-    placed = layout.place(kernel, items, rng, upwards=False, close=True, across=1, down=most)
-    return [Batch(TALL, placed, interp.run(kernel, placed.items))]
+    if not len(whole):
+        raise AssertionError(f"{kernel.id}: no item of {count} has all {most} rows")
+    out = []
+    for n, upwards in enumerate((False, True)):
+        rng = np.random.default_rng([seed, 97 + n, len(REGULAR)])
+        equal = rng.choice(_EQUAL, len(whole))
+        some = items.take(np.repeat(whole, equal)[: -(-count // 2)])
+        placed = layout.place(kernel, some, rng, upwards=upwards, close=True, across=1, down=most)
+        out.append(Batch(TALL, placed, interp.run(kernel, placed.items)))
+    return out
 
 
 def _claiming(items: Items, others: Items) -> Items:

@@ -69,7 +69,9 @@ class _Program:
             number = next(calls)
             if label not in self.ways[number]:
                 self.ways[number].append(label)
-            return f"(n_way = {self.ways[number].index(label)}, ours_{number})("
+            return (
+                f"(n_way = {self.ways[number].index(label)}, ours_{self.functions[number].short})("
+            )
 
         return CALL.sub(call, text)
 
@@ -77,9 +79,9 @@ class _Program:
         """What the template needs of a table."""
         slots = []
         stands: list[Pointer] = []
-        for n, w in enumerate(self.functions):
+        for w in self.functions:
             for p in (q for q in w.signature.pointers if q.filled is one):
-                slots.append({"slot": p.slot, "function": f"ours_{n}", "when": ""})
+                slots.append({"slot": p.slot, "function": f"ours_{w.short}", "when": ""})
                 stands.append(p)
         for n, (p, _, when) in enumerate(self.made):
             if p.filled is one:

@@ -134,11 +134,11 @@ def _function(kernel: Kernel, name: str, arguments: list[str], *, cleared: tuple
     """
     lines = [
         *_head(kernel, name, arguments),
-        f"  daedalus_{kernel.id}_meta meta;",
-        "  memset(&meta, 0, sizeof(meta));",
-        *_params(kernel, "meta"),
+        f"  daedalus_{kernel.id}_meta n_meta;",
+        "  memset(&n_meta, 0, sizeof(n_meta));",
+        *_params(kernel, "n_meta"),
     ]
-    lines.append(f'  stream_on_qpu("{kernel.id}", buffers, 1, &meta);')
+    lines.append(f'  stream_on_qpu("{kernel.id}", n_buffers, 1, &n_meta);')
     lines += [
         f"  memset({b.name}, 0, {b.size} * sizeof(*{b.name}));"
         for b in kernel.buffers
@@ -155,14 +155,17 @@ def _tall(v: Variant) -> str:
     lines = [
         *_head(kernel, v.tall_name, v.tall_arguments),
         f"  const int32_t {v.rows} = {most};",
-        f"  daedalus_{kernel.id}_meta meta[STREAM_MOST_ITEMS];",
-        "  memset(meta, 0, sizeof(meta));",
+        f"  daedalus_{kernel.id}_meta n_meta[STREAM_MOST_ITEMS];",
+        "  memset(n_meta, 0, sizeof(n_meta));",
         f'  stream_few_items("{kernel.id}", n_pieces);',
-        "  for (size_t i = 0; i < n_pieces; i++) {",
-        *(f"    meta[i].{n}_off = (uint32_t)((ptrdiff_t)i * {most} * {n}_stride);" for n in planes),
-        *_params(kernel, "meta[i]"),
+        "  for (size_t n_i = 0; n_i < n_pieces; n_i++) {",
+        *(
+            f"    n_meta[n_i].{n}_off = (uint32_t)(n_i * {most} * (size_t){n}_stride);"
+            for n in planes
+        ),
+        *_params(kernel, "n_meta[n_i]"),
         "  }",
-        f'  stream_on_qpu("{kernel.id}", buffers, n_pieces, meta);',
+        f'  stream_on_qpu("{kernel.id}", n_buffers, n_pieces, n_meta);',
     ]
     return "\n".join([*lines, "}"])
 
@@ -185,5 +188,5 @@ def _head(kernel: Kernel, name: str, arguments: list[str]) -> list[str]:
     return [
         f"void __wrap_{name}({', '.join(arguments)});",
         f"void __wrap_{name}({', '.join(arguments)}) {{",
-        f"  const daedalus_buffer buffers[] = {{{', '.join(buffers)}}};",
+        f"  const daedalus_buffer n_buffers[] = {{{', '.join(buffers)}}};",
     ]

@@ -9,7 +9,8 @@ const daedalus_variant *daedalus_rt_cpu_choose(const daedalus_kernel_desc *kerne
   for (size_t i = 0; i < kernel->n_variants; i++) {
     const daedalus_variant *variant = &kernel->variants[i];
     const bool own = variant->class_index == class_index;
-    /* Those for any items rank behind a class's own of their target, and before other targets'. */
+    /* In a library those for any items rank behind a class's own of their target, and before those
+     * of targets that come later. */
     if ((own || variant->class_index == full) && variant->cpu != NULL &&
         (variant->needs & ~daedalus_cpu_features) == 0) {
       best = best == NULL || variant->rank < best->rank ? variant : best;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu/cpu.h"
 #include "tune/child.h"
 #include "tune/engine.h"
 #include "tune/mixed.h"
@@ -44,11 +45,12 @@ static const daedalus_variant *first_of(const tune_engine *engine,
   return first;
 }
 
-/* For items of a class, the variant for it or, where none is, that for all items that goes first.
-   @return false, told: there is none */
+/* For items of a class, the variant that the runtime takes or, where the class has none, that for
+   any items that goes first.  @return false, told: there is none */
 static bool best(const tune_engine *engine, const daedalus_kernel_desc *kernel,
                  uint16_t class_index, bool on_cpu, tune_point *point) {
-  const daedalus_variant *first = first_of(engine, kernel, class_index, on_cpu);
+  const daedalus_variant *first = on_cpu ? daedalus_rt_cpu_choose(kernel, class_index)
+                                         : first_of(engine, kernel, class_index, on_cpu);
   if (first == NULL) {
     first = first_of(engine, kernel, full_of(kernel), on_cpu);
   }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/cpu.h"
 #include "tune/base.h"
 
 enum { FIELDS = 6, WORKGROUP_LEAST = 16, WORKGROUP_MOST = 256 };
@@ -178,6 +179,14 @@ void points_of_table(const daedalus_kernel_table *table, const char *kernel, con
     }
     for (size_t v = 0; v < desc->n_variants; v++) {
       add_variant(desc, &desc->variants[v], compiler, place, points);
+    }
+    /* What the runtime takes for a class, where that is a variant for any items. */
+    for (uint16_t c = 0; c < desc->n_classes; c++) {
+      const daedalus_variant *taken = daedalus_rt_cpu_choose(desc, c);
+      if (taken != NULL && taken->class_index != c) {
+        const tune_point p = point_make(desc, taken, c, compiler, 0);
+        points_add(points, &p);
+      }
     }
   }
 }

@@ -37,5 +37,5 @@ def test_every_pointer_that_ours_are_called_through_is_a_way() -> None:
 def test_the_text_has_every_table_of_the_codec() -> None:
     av1 = next(d for d in clips.decoders() if d.name == "av1")
     text = stream_glue.source(av1)
-    assert "slots[1] = (stream_any_fn *)ours_0;" in text
+    assert "slots[1] = (stream_any_fn *)ours_av1_cdef8;" in text
     assert "dav1d_cdef_filter_8x8_8bpc_avx2" in text and "stream_decoder" not in text

@@ -38,9 +38,11 @@ _CLASSES = {
 
 
 def _variant(options: str) -> dict[str, Any]:
+    target, class_name, *_ = options.partition("__")[2].split("_")
     return {
-        "name": f"daedalus_{options}", "class": options.partition("__")[2].split("_")[1],
+        "name": f"daedalus_{options}", "target": target, "class": class_name,
         "prod": options != GIVEN, "input_hash": fnv64(options.encode()),
+        "rank": {"neon": 100, "c": 500}.get(target, 900) + (class_name == "full"),
     }  # fmt: skip
 
 
@@ -397,6 +399,19 @@ def test_only_what_the_library_has_is_chosen() -> None:
     assert len(made.decisions) == 1
     wide = make(timed(C, 1, 2, item_class="dc"))
     assert wide.decisions[0].item_class == "dc" and not wide.foreign
+
+
+def test_a_class_is_left_alone_until_what_goes_first_was_measured_on_it() -> None:
+    """Without a recipe NEON for any items does a class that NEON has nothing of its own for."""
+    neon, own = timed(NEON, 99, 101), timed(DC, 50, 51, item_class="dc")
+    made = make(neon, own)
+    assert [d.item_class for d in made.decisions] == ["full"]
+    why = f"daedalus_{NEON}, which goes first, was not measured on it"
+    assert made.undecided == {("vp9_idct8", "dc"): why}
+    assert f"# vp9_idct8 dc: no choice: {why}\n" in recipe.text_of(made)
+    both = make(neon, own, timed(NEON, 20, 21, item_class="dc"))
+    assert not both.undecided
+    assert both.decisions[0].cpu.point.split("/")[1:3] == ["dc", f"daedalus_{NEON}"]
 
 
 # ------------------------------------------------------------------- the command

@@ -125,7 +125,7 @@ def _level() -> tuple[str, ...]:
 
 
 def _vector(case: Case, entry: Entry) -> Options:
-    """The vector variant that the runtime takes for the class."""
+    """The first vector variant of the class itself."""
     for options, prod in entry.listed:
         if prod and (options.target, options.class_name) == ("vector", case.class_name):
             return options

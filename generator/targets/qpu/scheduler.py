@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which scheduler this is: the hash of all that decides what a search finds for given programs."""
+"""Which scheduler this is: the hash of what decides what a search finds for given programs."""
 
 import hashlib
 import re

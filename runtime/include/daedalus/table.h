@@ -233,8 +233,8 @@ typedef struct daedalus_variant {
   uint16_t class_index; /**< into the kernel's classes */
   bool prod;
   /**
-   * Lower is taken first among the variants of a class that can run here;
-   * equal ranks do not occur within a class.
+   * Lower is taken first among the variants that can run here of an item's class and, where the
+   * class has one, of the last class, for any items; equal ranks do not occur among these.
    */
   uint16_t rank;
   const char *reason; /**< why this rank, a sentence for daedalus_choice */

@@ -19,7 +19,7 @@ static const tune_world *world;
 static const char arguments[] = "--points points --group 1 --point-seconds 0.001";
 
 static void write_points(void) {
-  char text[GOOD_VARIANTS * POINT_BYTES] = "", name[16];
+  char text[GOOD_VARIANTS * POINT_BYTES] = "", name[24];
   for (int i = 0; i < GOOD_VARIANTS; i++) {
     snprintf(name, sizeof(name), "good_%02d", i);
     strcat(strcat(text, fake_point(name)), "\n");
@@ -41,7 +41,7 @@ static void check_lines(void) {
 }
 
 static void check_complete(void) {
-  char name[16], point[POINT_BYTES];
+  char name[24], point[POINT_BYTES];
   for (int i = 0; i < GOOD_VARIANTS; i++) {
     snprintf(name, sizeof(name), "good_%02d", i);
     snprintf(point, sizeof(point), "\"point\":\"%s\"", fake_point(name));
@@ -94,7 +94,7 @@ static double seconds_now(void) {
 }
 
 static void write_slow_points(void) {
-  char text[SLOW_VARIANTS * POINT_BYTES] = "", name[16];
+  char text[SLOW_VARIANTS * POINT_BYTES] = "", name[24];
   for (int i = 0; i < SLOW_VARIANTS; i++) {
     snprintf(name, sizeof(name), "slow_%d", i);
     strcat(strcat(text, fake_point(name)), "\n");
