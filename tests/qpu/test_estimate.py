@@ -20,9 +20,9 @@ from daedalus.generator.targets.qpu.text import assembly
 
 GENERATED = repo_root() / "generated"
 ITEMS = 3840  # ten trips of all threads, where a trip has sixteen
-# What items that lie side by side have in common counts once for each of them, which is most for
-# variants without words (4.3). What takes long, and so is divided, is known better where it has
-# words.
+# Every lookup counts as if caches held nothing: a line that items side by side share counts for each
+# of them (loop filters, 4.3), one that an item's lookups of single elements share for each of these
+# (MC of 16 columns, 3.7). What takes long, and so is divided, is known better where it has words.
 AT_MOST, OF_THE_SLOW, SLOW = 4.5, 2.75, 300
 PROD = [
     variant_name(e.kernel.id, s) for e in load() for s, prod in e.listed if s.target == QPU and prod

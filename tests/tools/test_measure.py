@@ -75,7 +75,6 @@ def test_a_call_is_timed_less_what_nothing_takes(sleeps: Path) -> None:
 def test_rounds_are_longer_than_the_clock_is_coarse(sleeps: Path) -> None:
     """In one of three runs: other work stretches what the number of pieces is found from."""
     argv = [*native.runner("aarch64"), str(sleeps), *_words("same", "quick")]
-    shortest = 0
     for _ in range(3):
         done = subprocess.run(argv, capture_output=True, check=True)
         heading, *rounds = done.stdout[2 * 64 * 64 :].decode().splitlines()
@@ -87,9 +86,10 @@ def test_rounds_are_longer_than_the_clock_is_coarse(sleeps: Path) -> None:
         assert int(pieces) > 8  # "quick" would be done in less
         assert len(rounds) == 5
         taken = [[int(word) for word in line.split()] for line in rounds]
-        shortest = max(shortest, min(min(ours, theirs) for ours, _, theirs, _ in taken))
-    # A Pi's clock ticks every 18.5 ns. Half of what is asked for.
-    assert shortest >= 10000
+        shortest = min(min(ours, theirs) for ours, _, theirs, _ in taken)
+        if shortest >= 10000:  # half of what is asked for; a Pi's clock ticks every 18.5 ns
+            return
+    pytest.fail(f"a sample of three runs each is too short: {shortest} ns")
 
 
 @pytest.mark.parametrize("both", [("drifts", "quick"), ("quick", "drifts")])
