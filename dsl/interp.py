@@ -6,12 +6,12 @@ Runs all items of a batch at once; apart from that it does what `ir.py` says, st
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from daedalus.dsl.ir import Index, Kernel, Node, Op, Stage, Table, evaluate, walk
+from daedalus.dsl.ir import Index, Kernel, Node, Op, Panels, Stage, Table, evaluate, walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -194,6 +194,8 @@ def _joined(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 def run(kernel: Kernel, items: Items) -> Result:
     """The result of every item."""
+    if kernel.panels is not None:
+        return _run_panels(kernel, kernel.panels, items)
     parts = [_run(kernel, portion, None) for portion in portions(items)]
     return Result(
         _joined([p.buffers for p in parts]),
@@ -201,6 +203,29 @@ def run(kernel: Kernel, items: Items) -> Result:
         _joined([p.broken for p in parts]),
         np.concatenate([p.in_range for p in parts]),
     )
+
+
+def _run_panels(kernel: Kernel, panels: Panels, items: Items) -> Result:
+    """What its panels give, each run by itself."""
+    one = replace(kernel, panels=None)
+    outputs = [b for b in kernel.buffers if b.access != "in"]
+    after = {b.name: items.buffers[b.name].astype(np.int64) for b in outputs}
+    written = {b.name: np.zeros(after[b.name].shape, bool) for b in outputs}
+    found: list[Result] = []
+    for n in range(panels.count):
+        columns = {
+            b.name: slice(n * panels.lanes, n * panels.lanes + b.extents[-1])
+            for b in kernel.buffers
+            if b.name in panels.planes
+        }
+        own = {name: a[..., columns.get(name, slice(None))] for name, a in items.buffers.items()}
+        found.append(run(one, Items(own, items.params)))
+        for b in outputs:
+            at = (..., columns.get(b.name, slice(None)))
+            after[b.name][at] = found[-1].buffers[b.name]
+            written[b.name][at] |= found[-1].written[b.name]
+    broken = {a: np.any([r.broken[a] for r in found], axis=0) for a in found[0].broken}
+    return Result(after, written, broken, np.all([r.in_range for r in found], axis=0))
 
 
 def untouched(kernel: Kernel, items: Items) -> dict[str, Array]:

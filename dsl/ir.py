@@ -377,6 +377,7 @@ class Stage:
     guard   set by a pass: a lane for which it is false stores nothing that differs from before, so
            where it is false on all lanes the stage may be skipped.
     vector  set by a pass: how many axes, the last ones, run across a vector; the others are loops
+    loops   set by a pass: those of the others that stay loops although nothing limits them
     """
 
     dims: tuple[tuple[str, int], ...]
@@ -386,6 +387,7 @@ class Stage:
     given: Node | None = None
     limits: tuple[tuple[str, Node], ...] = ()
     vector: int = 1
+    loops: tuple[str, ...] = ()
 
     @property
     def extents(self) -> dict[str, int]:
@@ -417,6 +419,20 @@ class Stage:
 
 FULL = "full"  # the class of every conformant item
 
+
+@dataclass(frozen=True)
+class Panels:
+    """An item that is done in parts, one beside the other, by the same stages.
+
+    count, lanes  how many, and columns from one to the next
+    planes        those that move on by so many columns; others are the same to all parts
+    """
+
+    count: int
+    lanes: int
+    planes: tuple[str, ...]
+
+
 # (generator, count) -> buffer or parameter -> values, as interp.Items has them
 Sampler = Callable[[np.random.Generator, int], Mapping[str, np.ndarray]]
 
@@ -445,6 +461,7 @@ class Kernel:
     items_per_vector: int = field(default=1)  # set by the packing pass
     modular: bool = False  # set by a pass: sums may leave 32 bits on the way, and come back
     branches: bool = False  # set by a pass: what no lane wants is to be branched around
+    panels: Panels | None = None  # set by a pass: buffers and stages are those of one panel
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in (*self.buffers, *self.temps) if b.name == name)

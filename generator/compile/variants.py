@@ -202,7 +202,7 @@ def make_variant(
             watch(selection)
 
     bodies = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
-    written = "\n".join(line for b in bodies for line in b.lines)
+    written = "\n".join(line for b in bodies for line in b.every_line)
     headers = tuple(vectors.headers(written)) if vectors else ()
     name = variant_name(kernel.id, options)
     single = next((b for b in bodies if b.items == 1), None)
@@ -225,6 +225,7 @@ def make_variant(
                 "name": b.name,
                 "per_call": b.items,
                 "lines": b.lines,
+                "panel": b.panel,
                 "arguments": b.arguments,
                 "call_arguments": shell.batch_arguments(lowered, b.items),
                 "share": _share(b.items, bodies[0].items),

@@ -23,10 +23,12 @@ from daedalus.generator.passes.fold_rounding import fold_rounding
 from daedalus.generator.passes.forward import drop_unread, forward_temps
 from daedalus.generator.passes.guard import find_guard, select_old
 from daedalus.generator.passes.late_bias import subtract_late
+from daedalus.generator.passes.loops import loop_lanes
 from daedalus.generator.passes.masked_terms import choose_terms
 from daedalus.generator.passes.max_tree import merge_limits
 from daedalus.generator.passes.narrow_taps import narrow_taps
 from daedalus.generator.passes.pairs import pair_sums
+from daedalus.generator.passes.panels import cut_panels
 from daedalus.generator.passes.points import give_points
 from daedalus.generator.passes.scale_products import scale_products
 from daedalus.generator.passes.settle import settle_stages
@@ -96,6 +98,8 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
     if options.target in VECTOR_TARGETS:
         if options.choice("dot"):
             chosen.append(("narrow_taps", narrow_taps))
+        if options.choice("items") == 1:
+            chosen += [("panels", cut_panels), ("loops", loop_lanes)]
         chosen.append(("tile", _With(choose_vectors, options.choice("rows"))))
         chosen.append(("unroll", unroll_outer))
         if options.choice("early_out"):

@@ -20,7 +20,7 @@ def choose_vectors(kernel: Kernel, rows: int) -> Kernel:
 
 
 def _joinable(stage: Stage, axis: str) -> bool:
-    return axis not in dict(stage.limits)
+    return axis not in dict(stage.limits) and axis not in stage.loops
 
 
 def _stage(kernel: Kernel, stage: Stage, rows: int) -> Stage:

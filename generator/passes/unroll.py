@@ -14,8 +14,8 @@ def unroll_outer(kernel: Kernel) -> Kernel:
     stages = []
     for stage in kernel.stages:
         outer = stage.dims[: len(stage.dims) - stage.vector]
-        limited = dict(stage.limits)
-        stages.append(unroll_axes(kernel, stage, [a for a, _ in outer if a not in limited]))
+        stay = {*dict(stage.limits), *stage.loops}
+        stages.append(unroll_axes(kernel, stage, [a for a, _ in outer if a not in stay]))
     return replace(kernel, stages=tuple(stages))
 
 

@@ -3,9 +3,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Table
+from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Panels, Table
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,11 @@ class Body:
     items: int
     lines: tuple[str, ...]
     arguments: tuple[str, ...]
+    panel: "Body | None" = None  # a function that `lines` call, for a part of the item
+
+    @property
+    def every_line(self) -> tuple[str, ...]:
+        return self.lines if self.panel is None else (*self.panel.lines, *self.lines)
 
     def call(self, kernel: Kernel) -> list[str]:
         """Argument expressions in the batch loop, where `item[k]` numbers the k-th item."""
@@ -124,6 +129,17 @@ def body(kernel: Kernel, items: int, name: str, lines: list[str]) -> Body:
     arguments = body_arguments(kernel, items)
     ignored = [n for n in map(argument_name, arguments) if n not in used]
     return Body(name, items, (*(f"(void){n};" for n in ignored), *reversed(kept)), arguments)
+
+
+def over_panels(kernel: Kernel, panels: Panels, panel: Body) -> Body:
+    """A body of one item that is done panel by panel."""
+    lines = [
+        f"for (int n_panel = 0; n_panel < {panels.count}; n_panel++) {{",
+        f"{panel.name}({', '.join(item_call(kernel))});",
+        *(f"{name} += {panels.lanes};" for name in panels.planes),
+        "}",
+    ]
+    return replace(body(kernel, 1, "one_item", lines), panel=panel)
 
 
 def argument_name(declaration: str) -> str:

@@ -34,7 +34,7 @@ from daedalus.generator.targets.neon.vectors import (  # fmt: skip
     operation,
     suffix,
 )
-from daedalus.generator.targets.shell import Body, body, fixed_names, stage_remark
+from daedalus.generator.targets.shell import Body, body, fixed_names, over_panels, stage_remark
 
 Watch = Callable[[Selection], None]
 
@@ -45,6 +45,9 @@ def emit(kernel: Kernel, watch: Watch | None = None, target: Target = NEON) -> t
     `watch` sees the selection of every stage.
     """
     counts = sorted({kernel.items_per_vector, 1}, reverse=True)
+    if kernel.panels is not None:
+        panel = body(kernel, 1, "one_panel", _body(kernel, watch, target)[1])
+        return (over_panels(kernel, kernel.panels, panel),)
     return tuple(
         body(kernel, n, *_body(replace(kernel, items_per_vector=n), watch, target)) for n in counts
     )
@@ -185,7 +188,7 @@ class _Stage:
             kernel, self.ranges, context.names, self.lanes, self.shape,
             lambda node, item: self.scalars[item].operand(node),
             lambda node, item, at: self.scalars[item].inline(node, at),
-            context.rows if walk.plain else None, alone, self.out, {},
+            context.rows if walk.plain else None, alone, context.memory.held, self.out, {},
         )  # fmt: skip
 
         self.dots = Dots(self.scope)

@@ -31,6 +31,7 @@ class Memory:
     ) -> None:
         self.kernel, self.ranges = kernel, ranges
         self.temps = RegisterTemps(kernel, ranges, walks, target)
+        self.held = frozenset(t.name for t in kernel.temps if t.name in self.temps)
         self.scope: Scope  # of the stage that was entered
 
     def enter(self, scope: Scope) -> None:

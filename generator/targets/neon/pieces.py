@@ -38,6 +38,14 @@ def load(scope: Scope, out: Lines, node: Node) -> Group:
     bits, per = scope.shape.bits(width), scope.shape.per_register(width)
     count = scope.shape.count(width)
     places = scope.lanes.places(node.index)
+    if buffer is not None and _is_row(scope, buffer, places, count * bits // width, count):
+        first = places[0]
+        assert first is not None
+        vector = f"{'' if dtype.signed else 'u'}int{width}x{per}x{count}_t"
+        row = scope.names.fresh(wanted)
+        load_all = f"vld1q_{suffix(sign, width)}_x{count}(&{text(first)})"
+        out.lines.append(f"const {vector} {row} = {load_all};")
+        return Group(tuple(f"{row}.val[{r}]" for r in range(count)), width, sign)
     names = []
     for r in range(count):
         name = f"{wanted}_{r}" if count > 1 else wanted
@@ -49,6 +57,13 @@ def load(scope: Scope, out: Lines, node: Node) -> Group:
             value = _from_array(scope, out, part, dtype, bits, text, wanted)
         names.append(out.let(name, sign, width, bits, value))
     return Group(tuple(names), width, sign)
+
+
+def _is_row(scope: Scope, b: Buffer, places: list[Place | None], lanes: int, count: int) -> bool:
+    """Whether the lanes fill four registers from elements of a plane beside each other, which one
+    instruction of NEON loads or stores."""
+    known = scope.shape.target.weaves is None
+    return known and b.kind == "plane" and count == 4 and run_length(b, places) == lanes
 
 
 def _halves(b: Buffer, places: list[Place | None], width: int) -> list[_Half] | None:
@@ -204,7 +219,15 @@ def store(scope: Scope, out: Lines, s: Store, g: Group) -> None:
     width, sign = dtype.bits, "s" if dtype.signed else "u"
     bits, per = scope.shape.bits(width), scope.shape.per_register(width)
     places = scope.lanes.places(s.index)
-    for r in range(scope.shape.count(width)):
+    count = scope.shape.count(width)
+    # As it was loaded: of registers that are made here, compilers make such a row through memory.
+    row = g.names[0].removesuffix(".val[0]")
+    as_loaded = g.names == tuple(f"{row}.val[{r}]" for r in range(count))
+    if as_loaded and g.sign == sign and _is_row(scope, b, places, count * per, count):
+        where = scope.element(b, _there(places[0]))
+        out.lines.append(f"vst1q_{suffix(sign, width)}_x{count}(&{where}, {row});")
+        return
+    for r in range(count):
         part = places[r * per : (r + 1) * per]
         value = scope.typed(g, r, dtype)
         run = run_length(b, part)

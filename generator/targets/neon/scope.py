@@ -27,6 +27,7 @@ class Scope:
     asked: Callable[[Node, int, dict[str, str]], str]  # a condition, of an item's lane
     rows: RowPointers | None  # None where what is conditional may not exist
     alone: frozenset[int]  # stores that nothing may be woven with
+    held: frozenset[str]  # temps that registers hold
     out: Lines  # where statements go that an address needs
     offsets: dict[str, str]  # run-time offsets, as C text -> the variable that holds it
     wide: dict[object, str] = field(default_factory=dict)  # 128 bits of a block -> the variable

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from daedalus.dsl.ir import Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.expand_dot import expand_dot
+from daedalus.generator.passes.panels import lanes_at_once
 from daedalus.generator.passes.tile import divide_axis
 from daedalus.generator.targets.neon.lanes import Lanes
 
@@ -56,7 +57,7 @@ def walks_of(kernel: Kernel) -> tuple[Kernel, tuple[Walk, ...]]:
 
 def _walk(kernel: Kernel, stage: Stage) -> Walk:
     axis, extent = stage.dims[-1]
-    if stage.vector > 1 or (axis not in dict(stage.limits) and extent <= _LONGEST):
+    if stage.vector > 1 or (axis not in dict(stage.limits) and _all_at_once(stage, extent)):
         return Walk(stage, stage)
     ranges = Ranges(kernel)
     narrowest = min(ranges.dtype(s.buffer).bits for s in stage.stores)
@@ -70,6 +71,11 @@ def _walk(kernel: Kernel, stage: Stage) -> Walk:
         if s.mask is not None and one_sided(stage, s.mask, ranges)
     )
     return Walk(divide_axis(kernel, cut, axis, lanes), stage, axis, lanes, bounded)
+
+
+def _all_at_once(stage: Stage, extent: int) -> bool:
+    """Whether registers hold so many lanes; more than usual where they have few values each."""
+    return extent <= _LONGEST or extent == lanes_at_once(stage)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tiles: lanes that lie a row apart are loaded as whole rows and transposed, and stored likewise.
 
-Only stages of one lane axis, and no loops, have tiles.
+Only stages with one axis across the vector have tiles, and blocks only without loops.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from daedalus.dsl.ir import Affine, Buffer, DType, Index, Node, Op, Stage, Store
 from daedalus.generator.targets.c.emit import flat
@@ -23,32 +23,42 @@ from daedalus.generator.targets.neon.vectors import (
 
 @dataclass(frozen=True)
 class Rows:
-    """An index whose lanes are rows (of a plane), or `step` elements apart (in a block).
+    """An index whose lanes are rows (of a plane or a temp), or `step` elements apart (in a block).
 
     line  what the loads of one tile have in common
     at    the position inside the tile's rows
+    row   of lane 0, in a plane or a temp
+    start  of lane 0, in a block: the number of an element, `at` of it not counted
     """
 
-    line: tuple[int, ...]
+    line: tuple[object, ...]
     at: int
     step: int = 0
+    row: Affine = field(default_factory=lambda: Affine(0))
+    start: int = 0
 
 
 def rows_of(scope: Scope, b: Buffer, index: Index) -> Rows | None:
     """How an index lies in a tile; None where its lanes are no rows."""
-    lane = scope.lanes.single
-    if lane is None or not scope.lanes.whole or b.kind == "temp":
+    if len(scope.lanes.axes) > 1 or not scope.lanes.whole or b.name in scope.held:
         return None
-    if any(name != lane for a in index for name, _ in a.terms):
-        return None  # it moves with something known at run time
-    if b.kind == "plane":
-        row, col = index
-        if (row.coefficient(lane), col.coefficient(lane)) == (1, 0):
-            return Rows((row.const,), col.const)
+    ((lane, _),) = scope.lanes.axes
+    moving = {name for a in index for name, _ in a.terms if name != lane}
+    if moving - {name for name, _ in scope.lanes.loops}:
+        return None  # with something known at run time
+    if b.kind != "block":
+        if len(index) != 2 or index[0].coefficient(lane) != 1 or index[1].terms:
+            return None
+        row = Affine(index[0].const, tuple(t for t in index[0].terms if t[0] != lane))
+        return Rows((row,), index[1].const, row=row)
+    if moving:
         return None
     a = flat(b, index)
     step = a.coefficient(lane)
-    return Rows((a.const // step, step), a.const % step, step) if step > 1 else None
+    if step < 2:
+        return None
+    first, at = divmod(a.const, step)
+    return Rows((first, step), at, step, start=first * step)
 
 
 class Tiles:
@@ -56,7 +66,7 @@ class Tiles:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self._loaded: dict[tuple[str, tuple[int, ...]], dict[int, Group]] = {}
+        self._loaded: dict[tuple[str, tuple[object, ...]], dict[int, Group]] = {}
 
     @property
     def _stage(self) -> Stage:
@@ -66,7 +76,7 @@ class Tiles:
         """The group of a load that lies in a tile; None for others."""
         b = self.scope.kernel.buffer(node.attr[0])
         rows = rows_of(self.scope, b, node.index)
-        window = None if rows is None else self._window(b, rows.line)
+        window = None if rows is None else self._window(b, rows)
         if rows is None or window is None:
             return None
         key = (b.name, rows.line)
@@ -74,7 +84,7 @@ class Tiles:
             self._loaded[key] = self._load(out, b, rows, *window)
         return self._loaded[key][rows.at - window[0]]
 
-    def _reads(self, b: Buffer, line: tuple[int, ...]) -> list[tuple[int, Node]]:
+    def _reads(self, b: Buffer, line: tuple[object, ...]) -> list[tuple[int, Node]]:
         """The loads from a tile, with their positions in its rows."""
         found = []
         for n in self._stage.nodes():
@@ -84,16 +94,16 @@ class Tiles:
                     found.append((rows.at, n))
         return found
 
-    def _window(self, b: Buffer, line: tuple[int, ...]) -> tuple[int, int] | None:
+    def _window(self, b: Buffer, rows: Rows) -> tuple[int, int] | None:
         """First column and number of columns that a tile's loads need; None if it cannot be one."""
-        at = [a for a, _ in self._reads(b, line)]
+        at = [a for a, _ in self._reads(b, rows.line)]
         lanes = self.scope.lanes
         width = self.scope.ranges.dtype(b.name).bits
-        if b.kind == "plane":
+        if b.kind != "block":
             lo, hi = b.shape[1]
         else:  # the last row may end where the block does
-            first_of_last = (line[0] + lanes.count - 1) * line[1]
-            lo, hi = 0, min(line[1], b.size - first_of_last)
+            first_of_last = rows.start + (lanes.count - 1) * rows.step
+            lo, hi = 0, min(rows.step, b.size - first_of_last)
         for cols in (64 // width, 128 // width):
             first = min(min(at), hi - cols)
             if (
@@ -113,11 +123,11 @@ class Tiles:
         regs = []
         for n in range(scope.items * scope.lanes.count):
             item, lane = divmod(n, scope.lanes.count)
-            if b.kind == "plane":
-                place = Place(item, (Affine(rows.line[0] + lane), Affine(first)))
-                at = scope.element(b, place)
+            if b.kind != "block":
+                row = Affine(rows.row.const + lane, rows.row.terms)
+                at = scope.element(b, Place(item, (row, Affine(first))))
             else:
-                start = (rows.line[0] + lane) * rows.step + first
+                start = rows.start + lane * rows.step + first
                 at = f"{scope.pointer(b.name, item)}[{start}]"
             text = f"vld1{q}_{suffix(sign, dtype.bits)}(&{at})"
             text = cast(text, (sign, dtype.bits), ("u", dtype.bits), bits)
@@ -130,7 +140,7 @@ class Tiles:
 
 def store_groups(scope: Scope) -> list[tuple[int, ...]]:
     """The numbers of the stage's stores, those that one tile writes together in one tuple."""
-    tiles: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}
+    tiles: dict[tuple[str, tuple[object, ...]], dict[int, int]] = {}
     groups: list[tuple[int, ...]] = []
     for n, s in enumerate(scope.lanes.stage.stores):
         rows = rows_of(scope, scope.kernel.buffer(s.buffer), s.index)
