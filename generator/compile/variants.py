@@ -203,7 +203,8 @@ def make_variant(
 
     bodies = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
     written = "\n".join(line for b in bodies for line in b.every_line)
-    headers = tuple(vectors.headers(written)) if vectors else ()
+    loops = any(s.loops for s in lowered.stages)
+    headers = tuple(vectors.headers(written, in_order=loops)) if vectors else ()
     name = variant_name(kernel.id, options)
     single = next((b for b in bodies if b.items == 1), None)
     cleared = _cleared(kernel, options, prod=prod)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes loops of long axes, where all lanes at once would keep more values than registers hold."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, i16, u16
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.tile import divide_axis
 
-_LANES = 8  # in a turn: of 16 bits, as most arithmetic is, a register
-_REGISTERS = 32
+LANES = 8  # in a turn: of 16 bits, as most arithmetic is, a register
+REGISTERS = 32
 _BITS = 128
+_NO_REGISTER = (Op.CONST, Op.PARAM, Op.TABLE)
 
 
 def loop_lanes(kernel: Kernel) -> Kernel:
@@ -20,28 +23,34 @@ def loop_lanes(kernel: Kernel) -> Kernel:
 
 def _stage(kernel: Kernel, ranges: Ranges, stage: Stage) -> Stage:
     axis, extent = stage.dims[-1]
-    if extent <= _LANES or extent % _LANES or axis in dict(stage.limits):
+    if extent <= LANES or extent % LANES or axis in dict(stage.limits):
         return stage
-    if live_registers(ranges, stage, extent) <= _REGISTERS:
+    if live_registers(ranges, stage.nodes(), extent) <= REGISTERS:
         return stage
-    return replace(divide_axis(kernel, stage, axis, _LANES), loops=(axis,))
+    return replace(divide_axis(kernel, stage, axis, LANES), loops=(axis,))
 
 
-def live_registers(ranges: Ranges, stage: Stage, lanes: int) -> int:
-    """Registers that values take at most which are still read, in the author's order."""
-    nodes = [n for n in stage.nodes() if n.op not in (Op.CONST, Op.PARAM, Op.TABLE)]
-    last = {a: n.seq for n in nodes for a in n.args}
-    held: dict[int, int] = {}
-    most = now = 0
-    for n in nodes:
-        now -= sum(count for at, count in held.items() if at <= n.seq)
-        held = {at: count for at, count in held.items() if at > n.seq}
+def live_registers(
+    ranges: Ranges, nodes: Sequence[Node], lanes: int, leaves: Collection[Node] = ()
+) -> int:
+    """Registers that values take at most which are still read, in the order of `nodes`.
+
+    What is loaded, and `leaves`, comes just before it is read first.
+    """
+    order: dict[Node, int] = {}
+    for at, n in enumerate(nodes):
+        for a in n.args:
+            if a.op is Op.LOAD or a in leaves:
+                order.setdefault(a, at)
+        if n.op not in (*_NO_REGISTER, Op.LOAD):
+            order[n] = at
+    last = {a: at for at, n in enumerate(nodes) for a in n.args}
+    change = [0] * (len(nodes) + 1)
+    for n, at in order.items():
         own = -(-lanes * _bits(ranges, n) // _BITS)
-        now += own
-        most = max(most, now)
-        end = last.get(n, n.seq)
-        held[end] = held.get(end, 0) + own
-    return most
+        change[at] += own
+        change[max(last.get(n, at), at + 1)] -= own
+    return max(accumulate(change))
 
 
 def _bits(ranges: Ranges, node: Node) -> int:

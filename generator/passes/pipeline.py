@@ -18,6 +18,7 @@ from daedalus.generator.passes.compare import compare_operands
 from daedalus.generator.passes.copies import read_originals
 from daedalus.generator.passes.cut import cut_stages
 from daedalus.generator.passes.decide import decide_comparisons
+from daedalus.generator.passes.divide import divide_stages
 from daedalus.generator.passes.expand_dot import expand_dot
 from daedalus.generator.passes.fold_rounding import fold_rounding
 from daedalus.generator.passes.forward import drop_unread, forward_temps
@@ -99,7 +100,7 @@ def passes(kernel: Kernel, options: Options) -> list[tuple[str, Pass]]:
         if options.choice("dot"):
             chosen.append(("narrow_taps", narrow_taps))
         if options.choice("items") == 1:
-            chosen += [("panels", cut_panels), ("loops", loop_lanes)]
+            chosen += [("panels", cut_panels), ("divide", divide_stages), ("loops", loop_lanes)]
         chosen.append(("tile", _With(choose_vectors, options.choice("rows"))))
         chosen.append(("unroll", unroll_outer))
         if options.choice("early_out"):

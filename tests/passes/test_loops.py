@@ -44,7 +44,7 @@ def spec(tmp_path) -> Make:
 def test_sixteen_lanes_of_many_values_are_two_turns(spec: Make) -> None:
     kernel = spec(TRANSFORM.format(n=16))
     ranges = Ranges(kernel)
-    assert all(live_registers(ranges, s, 16) > 32 for s in kernel.stages)
+    assert all(live_registers(ranges, s.nodes(), 16) > 32 for s in kernel.stages)
     made = loop_lanes(kernel)
     assert [s.dims for s in made.stages] == [
         (("v", 2), ("v_in", 8)), (("x", 2), ("x_in", 8)),

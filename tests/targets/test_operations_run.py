@@ -136,7 +136,7 @@ def function(n: int, case: Case, target: Target) -> str:
         lines.append(f"static const {element} values[{128 // bits}] = {{{values}}};")
         lines.append(f"const {ctype(s, bits, 128)} k = vld1q_{suffix(s, bits)}(values);")
         scalar = ByLane("k", 1)
-    texts, sign = operation(case.op.name, shape, case.width, operands, scalar, case.imm)
+    texts, sign = operation(case.op, shape, case.width, operands, scalar, case.imm)
     bits = shape.bits(case.width)
     if case.op.shape in ("long", "wide") and bits == 64:
         texts = [low(text, sign, case.width) for text in texts]

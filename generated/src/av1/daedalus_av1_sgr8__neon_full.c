@@ -9,11 +9,12 @@
  *   with half the pixels 0, half 255
  * assumes variance9: follows: n times the sum of squares less the square of the sum is largest with
  *   half the pixels 0, half 255
- * input hash 41fcc690272401e9
+ * input hash 218e6415d6562367
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_narrow.h>
 #include <daedalus/av1.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -979,8 +980,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t34_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_1), multipliers32, 1);
       const int32x4_t t34_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_2), multipliers32, 1);
       const int32x4_t t34_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t32_3), multipliers32, 1);
-      const int16x8_t t35_0 = vrshrn_high_n_s32(vrshrn_n_s32(t34_0, 12), t34_1, 12);
-      const int16x8_t t35_1 = vrshrn_high_n_s32(vrshrn_n_s32(t34_2, 12), t34_3, 12);
+      const int16x8_t t35_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t34_0, t34_1, 12);
+      const int16x8_t t35_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t34_2, t34_3, 12);
       vst1q_u16(&b0[0][0], vreinterpretq_u16_s16(t35_0));
       b0[0][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t35_1), 0);
       b0[0][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t35_1), 1);
@@ -1068,8 +1069,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t57_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_1_2), multipliers32, 1);
       const int32x4_t t57_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_2_2), multipliers32, 1);
       const int32x4_t t57_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t56_3_2), multipliers32, 1);
-      const int16x8_t t58_0 = vrshrn_high_n_s32(vrshrn_n_s32(t57_0, 12), t57_1, 12);
-      const int16x8_t t58_1 = vrshrn_high_n_s32(vrshrn_n_s32(t57_2, 12), t57_3, 12);
+      const int16x8_t t58_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_0, t57_1, 12);
+      const int16x8_t t58_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t57_2, t57_3, 12);
       vst1q_u16(&b0[1][0], vreinterpretq_u16_s16(t58_0));
       b0[1][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t58_1), 0);
       b0[1][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t58_1), 1);
@@ -1157,8 +1158,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t80_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_1), multipliers32, 1);
       const int32x4_t t80_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_2), multipliers32, 1);
       const int32x4_t t80_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t79_3), multipliers32, 1);
-      const int16x8_t t81_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t80_0, 12), t80_1, 12);
-      const int16x8_t t81_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t80_2, 12), t80_3, 12);
+      const int16x8_t t81_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_0, t80_1, 12);
+      const int16x8_t t81_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t80_2, t80_3, 12);
       vst1q_u16(&b0[2][0], vreinterpretq_u16_s16(t81_0_2));
       b0[2][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t81_1_2), 0);
       b0[2][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t81_1_2), 1);
@@ -1246,8 +1247,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t103_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_1), multipliers32, 1);
       const int32x4_t t103_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_2), multipliers32, 1);
       const int32x4_t t103_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t102_3), multipliers32, 1);
-      const int16x8_t t104_0 = vrshrn_high_n_s32(vrshrn_n_s32(t103_0, 12), t103_1, 12);
-      const int16x8_t t104_1 = vrshrn_high_n_s32(vrshrn_n_s32(t103_2, 12), t103_3, 12);
+      const int16x8_t t104_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_0, t103_1, 12);
+      const int16x8_t t104_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t103_2, t103_3, 12);
       vst1q_u16(&b0[3][0], vreinterpretq_u16_s16(t104_0));
       b0[3][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t104_1), 0);
       b0[3][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t104_1), 1);
@@ -1336,8 +1337,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t126_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_1), multipliers32, 1);
       const int32x4_t t126_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_2), multipliers32, 1);
       const int32x4_t t126_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t125_3), multipliers32, 1);
-      const int16x8_t t127_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t126_0_2, 12), t126_1_2, 12);
-      const int16x8_t t127_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t126_2_2, 12), t126_3_2, 12);
+      const int16x8_t t127_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_0_2, t126_1_2, 12);
+      const int16x8_t t127_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t126_2_2, t126_3_2, 12);
       vst1q_u16(&b0[4][0], vreinterpretq_u16_s16(t127_0_2));
       b0[4][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t127_1_2), 0);
       b0[4][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t127_1_2), 1);
@@ -1388,7 +1389,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t42_0 = vmlal_u16(total_0_32, vget_low_u16(vreinterpretq_u16_s16(total)),
           vget_low_u16(t23_4));
       const uint32x4_t t42_1 = vmlal_high_u16(total_1_32, vreinterpretq_u16_s16(total), t23_4);
-      const uint16x8_t t43 = vrshrn_high_n_u32(vrshrn_n_u32(t42_0, 9), t42_1, 9);
+      const uint16x8_t t43 = DAEDALUS_NARROW_N(rshrn, u32, u16, t42_0, t42_1, 9);
       vst1q_s16(&flt0[0][0], vreinterpretq_s16_u16(t43));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1404,7 +1405,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t50_0_2 = vmlal_u16(total_0_33,
           vget_low_u16(vreinterpretq_u16_s16(total_4)), vget_low_u16(t46_4));
       const uint32x4_t t50_1_2 = vmlal_high_u16(total_1_33, vreinterpretq_u16_s16(total_4), t46_4);
-      const uint16x8_t t51 = vrshrn_high_n_u32(vrshrn_n_u32(t50_0_2, 8), t50_1_2, 8);
+      const uint16x8_t t51 = DAEDALUS_NARROW_N(rshrn, u32, u16, t50_0_2, t50_1_2, 8);
       vst1q_s16(&flt0[1][0], vreinterpretq_s16_u16(t51));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1431,7 +1432,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t72_0_2 = vmlal_u16(total_0_34,
           vget_low_u16(vreinterpretq_u16_s16(total_5)), vget_low_u16(t61_2));
       const uint32x4_t t72_1_2 = vmlal_high_u16(total_1_34, vreinterpretq_u16_s16(total_5), t61_2);
-      const uint16x8_t t73 = vrshrn_high_n_u32(vrshrn_n_u32(t72_0_2, 9), t72_1_2, 9);
+      const uint16x8_t t73 = DAEDALUS_NARROW_N(rshrn, u32, u16, t72_0_2, t72_1_2, 9);
       vst1q_s16(&flt0[2][0], vreinterpretq_s16_u16(t73));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1447,7 +1448,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t80_0_2 = vmlal_u16(total_0_35,
           vget_low_u16(vreinterpretq_u16_s16(total_6)), vget_low_u16(t76_4));
       const uint32x4_t t80_1_2 = vmlal_high_u16(total_1_35, vreinterpretq_u16_s16(total_6), t76_4);
-      const uint16x8_t t81 = vrshrn_high_n_u32(vrshrn_n_u32(t80_0_2, 8), t80_1_2, 8);
+      const uint16x8_t t81 = DAEDALUS_NARROW_N(rshrn, u32, u16, t80_0_2, t80_1_2, 8);
       vst1q_s16(&flt0[3][0], vreinterpretq_s16_u16(t81));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1475,7 +1476,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t102_0_2 = vmlal_u16(total_0_36,
           vget_low_u16(vreinterpretq_u16_s16(total_7)), vget_low_u16(t91_4));
       const uint32x4_t t102_1_2 = vmlal_high_u16(total_1_36, vreinterpretq_u16_s16(total_7), t91_4);
-      const uint16x8_t t103 = vrshrn_high_n_u32(vrshrn_n_u32(t102_0_2, 9), t102_1_2, 9);
+      const uint16x8_t t103 = DAEDALUS_NARROW_N(rshrn, u32, u16, t102_0_2, t102_1_2, 9);
       vst1q_s16(&flt0[4][0], vreinterpretq_s16_u16(t103));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1493,7 +1494,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
           vget_low_u16(vreinterpretq_u16_s16(total_8)), vget_low_u16(t106_2));
       const uint32x4_t t110_1_2 = vmlal_high_u16(total_1_37, vreinterpretq_u16_s16(total_8),
           t106_2);
-      const uint16x8_t t111 = vrshrn_high_n_u32(vrshrn_n_u32(t110_0_2, 8), t110_1_2, 8);
+      const uint16x8_t t111 = DAEDALUS_NARROW_N(rshrn, u32, u16, t110_0_2, t110_1_2, 8);
       vst1q_s16(&flt0[5][0], vreinterpretq_s16_u16(t111));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1520,7 +1521,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t132_0 = vmlal_u16(total_0_38, vget_low_u16(vreinterpretq_u16_s16(total_9)),
           vget_low_u16(t121_4));
       const uint32x4_t t132_1 = vmlal_high_u16(total_1_38, vreinterpretq_u16_s16(total_9), t121_4);
-      const uint16x8_t t133 = vrshrn_high_n_u32(vrshrn_n_u32(t132_0, 9), t132_1, 9);
+      const uint16x8_t t133 = DAEDALUS_NARROW_N(rshrn, u32, u16, t132_0, t132_1, 9);
       vst1q_s16(&flt0[6][0], vreinterpretq_s16_u16(t133));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -1536,7 +1537,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t140_0 = vmlal_u16(total_0_39,
           vget_low_u16(vreinterpretq_u16_s16(total_10)), vget_low_u16(t136_2));
       const uint32x4_t t140_1 = vmlal_high_u16(total_1_39, vreinterpretq_u16_s16(total_10), t136_2);
-      const uint16x8_t t141 = vrshrn_high_n_u32(vrshrn_n_u32(t140_0, 8), t140_1, 8);
+      const uint16x8_t t141 = DAEDALUS_NARROW_N(rshrn, u32, u16, t140_0, t140_1, 8);
       vst1q_s16(&flt0[7][0], vreinterpretq_s16_u16(t141));
       DAEDALUS_READ_LATER(a0);
       DAEDALUS_READ_LATER(b0);
@@ -2110,8 +2111,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t26_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_1), multipliers32, 3);
       const int32x4_t t26_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_2), multipliers32, 3);
       const int32x4_t t26_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t24_3), multipliers32, 3);
-      const int16x8_t t27_0_4 = vrshrn_high_n_s32(vrshrn_n_s32(t26_0, 12), t26_1, 12);
-      const int16x8_t t27_1_4 = vrshrn_high_n_s32(vrshrn_n_s32(t26_2, 12), t26_3, 12);
+      const int16x8_t t27_0_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0, t26_1, 12);
+      const int16x8_t t27_1_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_2, t26_3, 12);
       vst1q_u16(&b1[0][0], vreinterpretq_u16_s16(t27_0_4));
       b1[0][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t27_1_4), 0);
       b1[0][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t27_1_4), 1);
@@ -2181,8 +2182,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t43_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_1_3), multipliers32, 3);
       const int32x4_t t43_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_2_2), multipliers32, 3);
       const int32x4_t t43_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t42_3_2), multipliers32, 3);
-      const int16x8_t t44_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t43_0, 12), t43_1, 12);
-      const int16x8_t t44_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t43_2, 12), t43_3, 12);
+      const int16x8_t t44_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 12);
+      const int16x8_t t44_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_2, t43_3, 12);
       vst1q_u16(&b1[1][0], vreinterpretq_u16_s16(t44_0_2));
       b1[1][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t44_1_2), 0);
       b1[1][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t44_1_2), 1);
@@ -2253,8 +2254,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t60_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_1), multipliers32, 3);
       const int32x4_t t60_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_2), multipliers32, 3);
       const int32x4_t t60_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t59_3), multipliers32, 3);
-      const int16x8_t t61_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t60_0, 12), t60_1, 12);
-      const int16x8_t t61_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t60_2, 12), t60_3, 12);
+      const int16x8_t t61_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t60_0, t60_1, 12);
+      const int16x8_t t61_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t60_2, t60_3, 12);
       vst1q_u16(&b1[2][0], vreinterpretq_u16_s16(t61_0_2));
       b1[2][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t61_1_2), 0);
       b1[2][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t61_1_2), 1);
@@ -2325,8 +2326,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t77_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_1_2), multipliers32, 3);
       const int32x4_t t77_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_2_2), multipliers32, 3);
       const int32x4_t t77_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t76_3_2), multipliers32, 3);
-      const int16x8_t t78_0_3 = vrshrn_high_n_s32(vrshrn_n_s32(t77_0_2, 12), t77_1_2, 12);
-      const int16x8_t t78_1_3 = vrshrn_high_n_s32(vrshrn_n_s32(t77_2, 12), t77_3, 12);
+      const int16x8_t t78_0_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t77_0_2, t77_1_2, 12);
+      const int16x8_t t78_1_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t77_2, t77_3, 12);
       vst1q_u16(&b1[3][0], vreinterpretq_u16_s16(t78_0_3));
       b1[3][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t78_1_3), 0);
       b1[3][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t78_1_3), 1);
@@ -2397,8 +2398,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t94_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_1), multipliers32, 3);
       const int32x4_t t94_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_2), multipliers32, 3);
       const int32x4_t t94_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t93_3), multipliers32, 3);
-      const int16x8_t t95_0 = vrshrn_high_n_s32(vrshrn_n_s32(t94_0_2, 12), t94_1_2, 12);
-      const int16x8_t t95_1 = vrshrn_high_n_s32(vrshrn_n_s32(t94_2_2, 12), t94_3_2, 12);
+      const int16x8_t t95_0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t94_0_2, t94_1_2, 12);
+      const int16x8_t t95_1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t94_2_2, t94_3_2, 12);
       vst1q_u16(&b1[4][0], vreinterpretq_u16_s16(t95_0));
       b1[4][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t95_1), 0);
       b1[4][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t95_1), 1);
@@ -2469,8 +2470,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t111_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_1_3), multipliers32, 3);
       const int32x4_t t111_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_2_2), multipliers32, 3);
       const int32x4_t t111_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t110_3_2), multipliers32, 3);
-      const int16x8_t t112_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t111_0, 12), t111_1, 12);
-      const int16x8_t t112_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t111_2, 12), t111_3, 12);
+      const int16x8_t t112_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t111_0, t111_1, 12);
+      const int16x8_t t112_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t111_2, t111_3, 12);
       vst1q_u16(&b1[5][0], vreinterpretq_u16_s16(t112_0_2));
       b1[5][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t112_1_2), 0);
       b1[5][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t112_1_2), 1);
@@ -2541,8 +2542,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t128_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_1_3), multipliers32, 3);
       const int32x4_t t128_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_2_2), multipliers32, 3);
       const int32x4_t t128_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t127_3_2), multipliers32, 3);
-      const int16x8_t t129_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t128_0_2, 12), t128_1_2, 12);
-      const int16x8_t t129_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t128_2_2, 12), t128_3_2, 12);
+      const int16x8_t t129_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_0_2, t128_1_2, 12);
+      const int16x8_t t129_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t128_2_2, t128_3_2, 12);
       vst1q_u16(&b1[6][0], vreinterpretq_u16_s16(t129_0_2));
       b1[6][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t129_1_2), 0);
       b1[6][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t129_1_2), 1);
@@ -2613,8 +2614,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t145_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_1_2), multipliers32, 3);
       const int32x4_t t145_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_2_2), multipliers32, 3);
       const int32x4_t t145_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t144_3_2), multipliers32, 3);
-      const int16x8_t t146_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0_2, 12), t145_1_2, 12);
-      const int16x8_t t146_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t145_2_2, 12), t145_3_2, 12);
+      const int16x8_t t146_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_0_2, t145_1_2, 12);
+      const int16x8_t t146_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t145_2_2, t145_3_2, 12);
       vst1q_u16(&b1[7][0], vreinterpretq_u16_s16(t146_0_2));
       b1[7][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t146_1_2), 0);
       b1[7][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t146_1_2), 1);
@@ -2685,8 +2686,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t162_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_1), multipliers32, 3);
       const int32x4_t t162_2_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_2), multipliers32, 3);
       const int32x4_t t162_3_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t161_3), multipliers32, 3);
-      const int16x8_t t163_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t162_0_2, 12), t162_1_2, 12);
-      const int16x8_t t163_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t162_2_2, 12), t162_3_2, 12);
+      const int16x8_t t163_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t162_0_2, t162_1_2, 12);
+      const int16x8_t t163_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t162_2_2, t162_3_2, 12);
       vst1q_u16(&b1[8][0], vreinterpretq_u16_s16(t163_0_2));
       b1[8][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t163_1_2), 0);
       b1[8][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t163_1_2), 1);
@@ -2757,8 +2758,8 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const int32x4_t t179_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_1), multipliers32, 3);
       const int32x4_t t179_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_2), multipliers32, 3);
       const int32x4_t t179_3 = vmulq_laneq_s32(vreinterpretq_s32_u32(t178_3), multipliers32, 3);
-      const int16x8_t t180_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t179_0, 12), t179_1, 12);
-      const int16x8_t t180_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t179_2, 12), t179_3, 12);
+      const int16x8_t t180_0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_0, t179_1, 12);
+      const int16x8_t t180_1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t179_2, t179_3, 12);
       vst1q_u16(&b1[9][0], vreinterpretq_u16_s16(t180_0_2));
       b1[9][8] = vgetq_lane_u16(vreinterpretq_u16_s16(t180_1_2), 0);
       b1[9][9] = vgetq_lane_u16(vreinterpretq_u16_s16(t180_1_2), 1);
@@ -2825,7 +2826,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t60_0_2 = vmlal_u16(total_0_74,
           vget_low_u16(vreinterpretq_u16_s16(total_11)), vget_low_u16(t32_4));
       const uint32x4_t t60_1_2 = vmlal_high_u16(total_1_74, vreinterpretq_u16_s16(total_11), t32_4);
-      const uint16x8_t t61_3 = vrshrn_high_n_u32(vrshrn_n_u32(t60_0_2, 9), t60_1_2, 9);
+      const uint16x8_t t61_3 = DAEDALUS_NARROW_N(rshrn, u32, u16, t60_0_2, t60_1_2, 9);
       vst1q_s16(&flt1[0][0], vreinterpretq_s16_u16(t61_3));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -2871,7 +2872,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
           vget_low_u16(vreinterpretq_u16_s16(total_12)), vget_low_u16(t80_4));
       const uint32x4_t t100_1_4 = vmlal_high_u16(total_1_75, vreinterpretq_u16_s16(total_12),
           t80_4);
-      const uint16x8_t t101 = vrshrn_high_n_u32(vrshrn_n_u32(t100_0_4, 9), t100_1_4, 9);
+      const uint16x8_t t101 = DAEDALUS_NARROW_N(rshrn, u32, u16, t100_0_4, t100_1_4, 9);
       vst1q_s16(&flt1[1][0], vreinterpretq_s16_u16(t101));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -2917,7 +2918,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
           vget_low_u16(vreinterpretq_u16_s16(total_13)), vget_low_u16(t118_3));
       const uint32x4_t t136_1_3 = vmlal_high_u16(total_1_76, vreinterpretq_u16_s16(total_13),
           t118_3);
-      const uint16x8_t t137 = vrshrn_high_n_u32(vrshrn_n_u32(t136_0_3, 9), t136_1_3, 9);
+      const uint16x8_t t137 = DAEDALUS_NARROW_N(rshrn, u32, u16, t136_0_3, t136_1_3, 9);
       vst1q_s16(&flt1[2][0], vreinterpretq_s16_u16(t137));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -2962,7 +2963,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
           vget_low_u16(vreinterpretq_u16_s16(total_14)), vget_low_u16(t154_2));
       const uint32x4_t t172_1_3 = vmlal_high_u16(total_1_77, vreinterpretq_u16_s16(total_14),
           t154_2);
-      const uint16x8_t t173 = vrshrn_high_n_u32(vrshrn_n_u32(t172_0_3, 9), t172_1_3, 9);
+      const uint16x8_t t173 = DAEDALUS_NARROW_N(rshrn, u32, u16, t172_0_3, t172_1_3, 9);
       vst1q_s16(&flt1[3][0], vreinterpretq_s16_u16(t173));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -3006,7 +3007,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
           vget_low_u16(vreinterpretq_u16_s16(total_15)), vget_low_u16(t190_2));
       const uint32x4_t t208_1_2 = vmlal_high_u16(total_1_78, vreinterpretq_u16_s16(total_15),
           t190_2);
-      const uint16x8_t t209 = vrshrn_high_n_u32(vrshrn_n_u32(t208_0_2, 9), t208_1_2, 9);
+      const uint16x8_t t209 = DAEDALUS_NARROW_N(rshrn, u32, u16, t208_0_2, t208_1_2, 9);
       vst1q_s16(&flt1[4][0], vreinterpretq_s16_u16(t209));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -3049,7 +3050,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t244_0 = vmlal_u16(total_0_79,
           vget_low_u16(vreinterpretq_u16_s16(total_16)), vget_low_u16(t226_2));
       const uint32x4_t t244_1 = vmlal_high_u16(total_1_79, vreinterpretq_u16_s16(total_16), t226_2);
-      const uint16x8_t t245 = vrshrn_high_n_u32(vrshrn_n_u32(t244_0, 9), t244_1, 9);
+      const uint16x8_t t245 = DAEDALUS_NARROW_N(rshrn, u32, u16, t244_0, t244_1, 9);
       vst1q_s16(&flt1[5][0], vreinterpretq_s16_u16(t245));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -3089,7 +3090,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t280_0 = vmlal_u16(total_0_80,
           vget_low_u16(vreinterpretq_u16_s16(total_17)), vget_low_u16(t262_2));
       const uint32x4_t t280_1 = vmlal_high_u16(total_1_80, vreinterpretq_u16_s16(total_17), t262_2);
-      const uint16x8_t t281 = vrshrn_high_n_u32(vrshrn_n_u32(t280_0, 9), t280_1, 9);
+      const uint16x8_t t281 = DAEDALUS_NARROW_N(rshrn, u32, u16, t280_0, t280_1, 9);
       vst1q_s16(&flt1[6][0], vreinterpretq_s16_u16(t281));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -3129,7 +3130,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       const uint32x4_t t316_0 = vmlal_u16(total_0_81,
           vget_low_u16(vreinterpretq_u16_s16(total_18)), vget_low_u16(t298_2));
       const uint32x4_t t316_1 = vmlal_high_u16(total_1_81, vreinterpretq_u16_s16(total_18), t298_2);
-      const uint16x8_t t317 = vrshrn_high_n_u32(vrshrn_n_u32(t316_0, 9), t316_1, 9);
+      const uint16x8_t t317 = DAEDALUS_NARROW_N(rshrn, u32, u16, t316_0, t316_1, 9);
       vst1q_s16(&flt1[7][0], vreinterpretq_s16_u16(t317));
       DAEDALUS_READ_LATER(a1);
       DAEDALUS_READ_LATER(b1);
@@ -3181,7 +3182,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t12_6)));
   const uint32x4_t v_1_56 = vmlal_high_u16(vreinterpretq_u32_s32(t8_1), t11_3,
       vreinterpretq_u16_s16(t12_6));
-  const uint16x8_t t15_5 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_56, 11), v_1_56, 11);
+  const uint16x8_t t15_5 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_56, v_1_56, 11);
   const uint8x8_t t15_sat = vqmovun_s16(vreinterpretq_s16_u16(t15_5));
   vst1_u8(&dst[0], t15_sat);
   DAEDALUS_READ_LATER(flt0);
@@ -3199,7 +3200,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t23_5)));
   const uint32x4_t v_1_57 = vmlal_high_u16(vreinterpretq_u32_s32(t22_1_2), t11_3,
       vreinterpretq_u16_s16(t23_5));
-  const uint16x8_t t26_4 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_57, 11), v_1_57, 11);
+  const uint16x8_t t26_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_57, v_1_57, 11);
   const uint8x8_t t26_sat = vqmovun_s16(vreinterpretq_s16_u16(t26_4));
   vst1_u8(&dst_row1[0], t26_sat);
   DAEDALUS_READ_LATER(flt0);
@@ -3216,7 +3217,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t34_4)));
   const uint32x4_t v_1_58 = vmlal_high_u16(vreinterpretq_u32_s32(t33_1), t11_3,
       vreinterpretq_u16_s16(t34_4));
-  const uint16x8_t t37 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_58, 11), v_1_58, 11);
+  const uint16x8_t t37 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_58, v_1_58, 11);
   const uint8x8_t t37_sat = vqmovun_s16(vreinterpretq_s16_u16(t37));
   vst1_u8(&dst_row2[0], t37_sat);
   DAEDALUS_READ_LATER(flt0);
@@ -3234,7 +3235,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t45)));
   const uint32x4_t v_1_59 = vmlal_high_u16(vreinterpretq_u32_s32(t44_1_3), t11_3,
       vreinterpretq_u16_s16(t45));
-  const uint16x8_t t48_4 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_59, 11), v_1_59, 11);
+  const uint16x8_t t48_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_59, v_1_59, 11);
   const uint8x8_t t48_sat = vqmovun_s16(vreinterpretq_s16_u16(t48_4));
   vst1_u8(&dst_row3[0], t48_sat);
   DAEDALUS_READ_LATER(flt0);
@@ -3252,7 +3253,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t56_4)));
   const uint32x4_t v_1_60 = vmlal_high_u16(vreinterpretq_u32_s32(t55_1_5), t11_3,
       vreinterpretq_u16_s16(t56_4));
-  const uint16x8_t t59_4 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_60, 11), v_1_60, 11);
+  const uint16x8_t t59_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_60, v_1_60, 11);
   const uint8x8_t t59_sat = vqmovun_s16(vreinterpretq_s16_u16(t59_4));
   vst1_u8(&dst_row4[0], t59_sat);
   DAEDALUS_READ_LATER(flt0);
@@ -3269,7 +3270,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t67_4)));
   const uint32x4_t v_1_61 = vmlal_high_u16(vreinterpretq_u32_s32(t66_1_2), t11_3,
       vreinterpretq_u16_s16(t67_4));
-  const uint16x8_t t70_4 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_61, 11), v_1_61, 11);
+  const uint16x8_t t70_4 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_61, v_1_61, 11);
   const uint8x8_t t70_sat = vqmovun_s16(vreinterpretq_s16_u16(t70_4));
   vst1_u8(&dst_row5[0], t70_sat);
   DAEDALUS_READ_LATER(flt0);
@@ -3287,7 +3288,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t78_2)));
   const uint32x4_t v_1_62 = vmlal_high_u16(vreinterpretq_u32_s32(t77_1_3), t11_3,
       vreinterpretq_u16_s16(t78_2));
-  const uint16x8_t t81_2 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_62, 11), v_1_62, 11);
+  const uint16x8_t t81_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_62, v_1_62, 11);
   const uint8x8_t t81_sat = vqmovun_s16(vreinterpretq_s16_u16(t81_2));
   vst1_u8(&dst_row6[0], t81_sat);
   DAEDALUS_READ_LATER(flt0);
@@ -3305,7 +3306,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *s
       vget_low_u16(vreinterpretq_u16_s16(t89_4)));
   const uint32x4_t v_1_63 = vmlal_high_u16(vreinterpretq_u32_s32(t88_1), t11_3,
       vreinterpretq_u16_s16(t89_4));
-  const uint16x8_t t92 = vrshrn_high_n_u32(vrshrn_n_u32(v_0_63, 11), v_1_63, 11);
+  const uint16x8_t t92 = DAEDALUS_NARROW_N(rshrn, u32, u16, v_0_63, v_1_63, 11);
   const uint8x8_t t92_sat = vqmovun_s16(vreinterpretq_s16_u16(t92));
   vst1_u8(&dst_row7[0], t92_sat);
   DAEDALUS_READ_LATER(flt0);

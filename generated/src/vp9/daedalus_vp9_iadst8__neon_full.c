@@ -8,12 +8,13 @@
  *   transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash a638276efcb5cead
+ * input hash 80566fa6a977eb1a
  */
 #include <stdint.h>
 #include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_narrow.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -74,28 +75,28 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t s7_1 = vmlsl_high_laneq_s16(t37_1, x6, multipliers16, 6);
   const int32x4_t t40_0 = vaddq_s32(s0_0, s4_0);
   const int32x4_t t40_1 = vaddq_s32(s0_1, s4_1);
-  const int16x8_t t0 = vrshrn_high_n_s32(vrshrn_n_s32(t40_0, 14), t40_1, 14);
+  const int16x8_t t0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0, t40_1, 14);
   const int32x4_t t43_0 = vaddq_s32(s1_0, s5_0);
   const int32x4_t t43_1 = vaddq_s32(s1_1, s5_1);
-  const int16x8_t t1 = vrshrn_high_n_s32(vrshrn_n_s32(t43_0, 14), t43_1, 14);
+  const int16x8_t t1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 14);
   const int32x4_t t46_0 = vaddq_s32(s2_0, s6_0);
   const int32x4_t t46_1 = vaddq_s32(s2_1, s6_1);
-  const int16x8_t t2 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 14), t46_1, 14);
+  const int16x8_t t2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0, t46_1, 14);
   const int32x4_t t49_0 = vaddq_s32(s3_0, s7_0);
   const int32x4_t t49_1 = vaddq_s32(s3_1, s7_1);
-  const int16x8_t t3 = vrshrn_high_n_s32(vrshrn_n_s32(t49_0, 14), t49_1, 14);
+  const int16x8_t t3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
   const int32x4_t t52_0 = vsubq_s32(s0_0, s4_0);
   const int32x4_t t52_1 = vsubq_s32(s0_1, s4_1);
-  const int16x8_t t4 = vrshrn_high_n_s32(vrshrn_n_s32(t52_0, 14), t52_1, 14);
+  const int16x8_t t4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0, t52_1, 14);
   const int32x4_t t55_0 = vsubq_s32(s1_0, s5_0);
   const int32x4_t t55_1 = vsubq_s32(s1_1, s5_1);
-  const int16x8_t t5 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 14), t55_1, 14);
+  const int16x8_t t5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0, t55_1, 14);
   const int32x4_t t58_0 = vsubq_s32(s2_0, s6_0);
   const int32x4_t t58_1 = vsubq_s32(s2_1, s6_1);
-  const int16x8_t t6 = vrshrn_high_n_s32(vrshrn_n_s32(t58_0, 14), t58_1, 14);
+  const int16x8_t t6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
   const int32x4_t t61_0 = vsubq_s32(s3_0, s7_0);
   const int32x4_t t61_1 = vsubq_s32(s3_1, s7_1);
-  const int16x8_t t7 = vrshrn_high_n_s32(vrshrn_n_s32(t61_0, 14), t61_1, 14);
+  const int16x8_t t7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
   const int16x8_t t0_2 = vaddq_s16(t0, t2);
   const int16x8_t t1_2 = vaddq_s16(t1, t3);
   const int16x8_t t2_2 = vsubq_s16(t0, t2);
@@ -118,34 +119,34 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t s2_1_2 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16_2, 1);
   const int32x4_t t86_0 = vaddq_s32(s0_0_2, s2_0_2);
   const int32x4_t t86_1 = vaddq_s32(s0_1_2, s2_1_2);
-  const int16x8_t t4_2 = vrshrn_high_n_s32(vrshrn_n_s32(t86_0, 14), t86_1, 14);
+  const int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
   const int32x4_t t89_0 = vaddq_s32(s1_0_2, s3_0_2);
   const int32x4_t t89_1 = vaddq_s32(s1_1_2, s3_1_2);
-  const int16x8_t t5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t89_0, 14), t89_1, 14);
+  const int16x8_t t5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
   const int32x4_t t92_0 = vsubq_s32(s0_0_2, s2_0_2);
   const int32x4_t t92_1 = vsubq_s32(s0_1_2, s2_1_2);
-  const int16x8_t t6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t92_0, 14), t92_1, 14);
+  const int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
   const int32x4_t t95_0 = vsubq_s32(s1_0_2, s3_0_2);
   const int32x4_t t95_1 = vsubq_s32(s1_1_2, s3_1_2);
-  const int16x8_t t7_2 = vrshrn_high_n_s32(vrshrn_n_s32(t95_0, 14), t95_1, 14);
+  const int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
   const int16x8_t t99 = vnegq_s16(t4_2);
   const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16_2, 2);
   const int32x4_t t102_1 = vmull_high_laneq_s16(t6_2, multipliers16_2, 2);
   const int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16_2, 2);
   const int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, t7_2, multipliers16_2, 2);
-  const int16x8_t t105 = vrshrn_high_n_s32(vrshrn_n_s32(t104_0, 14), t104_1, 14);
+  const int16x8_t t105 = DAEDALUS_NARROW_N(rshrn, s32, s16, t104_0, t104_1, 14);
   const int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(t2_2), multipliers16_2, 2);
   const int32x4_t t107_1 = vmull_high_laneq_s16(t2_2, multipliers16_2, 2);
   const int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16_2, 2);
   const int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, t3_2, multipliers16_2, 2);
-  const int16x8_t t110 = vrshrn_high_n_s32(vrshrn_n_s32(t109_0, 14), t109_1, 14);
+  const int16x8_t t110 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
   const int16x8_t t112 = vnegq_s16(t110);
   const int32x4_t t114_0 = vmlsl_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16_2, 2);
   const int32x4_t t114_1 = vmlsl_high_laneq_s16(t107_1, t3_2, multipliers16_2, 2);
-  const int16x8_t t115 = vrshrn_high_n_s32(vrshrn_n_s32(t114_0, 14), t114_1, 14);
+  const int16x8_t t115 = DAEDALUS_NARROW_N(rshrn, s32, s16, t114_0, t114_1, 14);
   const int32x4_t t117_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16_2, 2);
   const int32x4_t t117_1 = vmlsl_high_laneq_s16(t102_1, t7_2, multipliers16_2, 2);
-  const int16x8_t t118 = vrshrn_high_n_s32(vrshrn_n_s32(t117_0, 14), t117_1, 14);
+  const int16x8_t t118 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
   const int16x8_t t120 = vnegq_s16(t118);
   const int16x8_t t122 = vnegq_s16(t1_2);
   /* stage 2 of 2: x = 0..7; writes dst */
@@ -247,28 +248,28 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 6);
   const int32x4_t t40_0_2 = vaddq_s32(s0_0_3, s4_0_2);
   const int32x4_t t40_1_2 = vaddq_s32(s0_1_3, s4_1_2);
-  const int16x8_t t0_8 = vrshrn_high_n_s32(vrshrn_n_s32(t40_0_2, 14), t40_1_2, 14);
+  const int16x8_t t0_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0_2, t40_1_2, 14);
   const int32x4_t t43_0_2 = vaddq_s32(s1_0_3, s5_0_2);
   const int32x4_t t43_1_2 = vaddq_s32(s1_1_3, s5_1_2);
-  const int16x8_t t1_8 = vrshrn_high_n_s32(vrshrn_n_s32(t43_0_2, 14), t43_1_2, 14);
+  const int16x8_t t1_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0_2, t43_1_2, 14);
   const int32x4_t t46_0_2 = vaddq_s32(s2_0_3, s6_0_2);
   const int32x4_t t46_1_2 = vaddq_s32(s2_1_3, s6_1_2);
-  const int16x8_t t2_3 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0_2, 14), t46_1_2, 14);
+  const int16x8_t t2_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0_2, t46_1_2, 14);
   const int32x4_t t49_0_2 = vaddq_s32(s3_0_3, s7_0_2);
   const int32x4_t t49_1_2 = vaddq_s32(s3_1_3, s7_1_2);
-  const int16x8_t t3_3 = vrshrn_high_n_s32(vrshrn_n_s32(t49_0_2, 14), t49_1_2, 14);
+  const int16x8_t t3_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
   const int32x4_t t52_0_2 = vsubq_s32(s0_0_3, s4_0_2);
   const int32x4_t t52_1_2 = vsubq_s32(s0_1_3, s4_1_2);
-  const int16x8_t t4_3 = vrshrn_high_n_s32(vrshrn_n_s32(t52_0_2, 14), t52_1_2, 14);
+  const int16x8_t t4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0_2, t52_1_2, 14);
   const int32x4_t t55_0_2 = vsubq_s32(s1_0_3, s5_0_2);
   const int32x4_t t55_1_2 = vsubq_s32(s1_1_3, s5_1_2);
-  const int16x8_t t5_3 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0_2, 14), t55_1_2, 14);
+  const int16x8_t t5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0_2, t55_1_2, 14);
   const int32x4_t t58_0_2 = vsubq_s32(s2_0_3, s6_0_2);
   const int32x4_t t58_1_2 = vsubq_s32(s2_1_3, s6_1_2);
-  const int16x8_t t6_3 = vrshrn_high_n_s32(vrshrn_n_s32(t58_0_2, 14), t58_1_2, 14);
+  const int16x8_t t6_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0_2, t58_1_2, 14);
   const int32x4_t t61_0_2 = vsubq_s32(s3_0_3, s7_0_2);
   const int32x4_t t61_1_2 = vsubq_s32(s3_1_3, s7_1_2);
-  const int16x8_t t7_3 = vrshrn_high_n_s32(vrshrn_n_s32(t61_0_2, 14), t61_1_2, 14);
+  const int16x8_t t7_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0_2, t61_1_2, 14);
   const int16x8_t residuals0 = vaddq_s16(t0_8, t2_3);
   const int16x8_t t1_9 = vaddq_s16(t1_8, t3_3);
   const int16x8_t t2_4 = vsubq_s16(t0_8, t2_3);
@@ -291,34 +292,34 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t s2_1_4 = vmlsl_high_laneq_s16(t83_1_2, t6_3, multipliers16_2, 1);
   const int32x4_t t86_0_2 = vaddq_s32(s0_0_4, s2_0_4);
   const int32x4_t t86_1_2 = vaddq_s32(s0_1_4, s2_1_4);
-  const int16x8_t t4_4 = vrshrn_high_n_s32(vrshrn_n_s32(t86_0_2, 14), t86_1_2, 14);
+  const int16x8_t t4_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0_2, t86_1_2, 14);
   const int32x4_t t89_0_2 = vaddq_s32(s1_0_4, s3_0_4);
   const int32x4_t t89_1_2 = vaddq_s32(s1_1_4, s3_1_4);
-  const int16x8_t residuals6 = vrshrn_high_n_s32(vrshrn_n_s32(t89_0_2, 14), t89_1_2, 14);
+  const int16x8_t residuals6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0_2, t89_1_2, 14);
   const int32x4_t t92_0_2 = vsubq_s32(s0_0_4, s2_0_4);
   const int32x4_t t92_1_2 = vsubq_s32(s0_1_4, s2_1_4);
-  const int16x8_t t6_4 = vrshrn_high_n_s32(vrshrn_n_s32(t92_0_2, 14), t92_1_2, 14);
+  const int16x8_t t6_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0_2, t92_1_2, 14);
   const int32x4_t t95_0_2 = vsubq_s32(s1_0_4, s3_0_4);
   const int32x4_t t95_1_2 = vsubq_s32(s1_1_4, s3_1_4);
-  const int16x8_t t7_4 = vrshrn_high_n_s32(vrshrn_n_s32(t95_0_2, 14), t95_1_2, 14);
+  const int16x8_t t7_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0_2, t95_1_2, 14);
   const int16x8_t residuals1 = vnegq_s16(t4_4);
   const int32x4_t t102_0_2 = vmull_laneq_s16(vget_low_s16(t6_4), multipliers16_2, 2);
   const int32x4_t t102_1_2 = vmull_high_laneq_s16(t6_4, multipliers16_2, 2);
   const int32x4_t t104_0_2 = vmlal_laneq_s16(t102_0_2, vget_low_s16(t7_4), multipliers16_2, 2);
   const int32x4_t t104_1_2 = vmlal_high_laneq_s16(t102_1_2, t7_4, multipliers16_2, 2);
-  const int16x8_t residuals2 = vrshrn_high_n_s32(vrshrn_n_s32(t104_0_2, 14), t104_1_2, 14);
+  const int16x8_t residuals2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t104_0_2, t104_1_2, 14);
   const int32x4_t t107_0_2 = vmull_laneq_s16(vget_low_s16(t2_4), multipliers16_2, 2);
   const int32x4_t t107_1_2 = vmull_high_laneq_s16(t2_4, multipliers16_2, 2);
   const int32x4_t t109_0_2 = vmlal_laneq_s16(t107_0_2, vget_low_s16(t3_4), multipliers16_2, 2);
   const int32x4_t t109_1_2 = vmlal_high_laneq_s16(t107_1_2, t3_4, multipliers16_2, 2);
-  const int16x8_t t110_2 = vrshrn_high_n_s32(vrshrn_n_s32(t109_0_2, 14), t109_1_2, 14);
+  const int16x8_t t110_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0_2, t109_1_2, 14);
   const int16x8_t residuals3 = vnegq_s16(t110_2);
   const int32x4_t t114_0_2 = vmlsl_laneq_s16(t107_0_2, vget_low_s16(t3_4), multipliers16_2, 2);
   const int32x4_t t114_1_2 = vmlsl_high_laneq_s16(t107_1_2, t3_4, multipliers16_2, 2);
-  const int16x8_t residuals4 = vrshrn_high_n_s32(vrshrn_n_s32(t114_0_2, 14), t114_1_2, 14);
+  const int16x8_t residuals4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t114_0_2, t114_1_2, 14);
   const int32x4_t t117_0_2 = vmlsl_laneq_s16(t102_0_2, vget_low_s16(t7_4), multipliers16_2, 2);
   const int32x4_t t117_1_2 = vmlsl_high_laneq_s16(t102_1_2, t7_4, multipliers16_2, 2);
-  const int16x8_t t118_2 = vrshrn_high_n_s32(vrshrn_n_s32(t117_0_2, 14), t117_1_2, 14);
+  const int16x8_t t118_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0_2, t117_1_2, 14);
   const int16x8_t residuals5 = vnegq_s16(t118_2);
   const int16x8_t residuals7 = vnegq_s16(t1_9);
   const int16x8_t t125 = vrshrq_n_s16(residuals0, 5);

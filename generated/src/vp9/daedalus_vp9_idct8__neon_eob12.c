@@ -7,12 +7,13 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash f35a8e1b60f301eb
+ * input hash cf014324e0a66f49
  */
 #include <stdint.h>
 #include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_narrow.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -90,7 +91,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
   const int32x4_t t38_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t38_0, 14), t38_1, 14);
+  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0, t38_1, 14);
   const int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
@@ -104,10 +105,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t62_1 = vmull_high_laneq_s16(o6_2, multipliers16, 7);
   const int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
   const int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
-  const int16x8_t m6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t64_0, 14), t64_1, 14);
+  const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t64_0, t64_1, 14);
   const int32x4_t t67_0 = vmlsl_laneq_s16(t62_0, vget_low_s16(o5_2), multipliers16, 7);
   const int32x4_t t67_1 = vmlsl_high_laneq_s16(t62_1, o5_2, multipliers16, 7);
-  const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t67_0, 14), t67_1, 14);
+  const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t67_0, t67_1, 14);
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);

@@ -9,12 +9,13 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash d46a0d1a257f2aa5
+ * input hash 689cad1aed25988d
  */
 #include <stdint.h>
 #include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_narrow.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -90,7 +91,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       vget_low_s16(vreinterpretq_s16_u16(x3_2)), multipliers16, 5);
   const int32x4_t t39_1 = vmlsl_high_laneq_s16(vreinterpretq_s32_u32(k0_2),
       vreinterpretq_s16_u16(x3_2), multipliers16, 5);
-  const int16x8_t s5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t39_0, 14), t39_1, 14);
+  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t39_0, t39_1, 14);
   const int16x8_t s6_2 = vqrdmulhq_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 6);
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);

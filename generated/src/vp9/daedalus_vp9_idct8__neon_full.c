@@ -7,12 +7,13 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 5734448a462dbc87
+ * input hash b87d4e96b9727a4c
  */
 #include <stdint.h>
 #include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_narrow.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -34,46 +35,46 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t x4 = vld1q_s16(&coeffs[32]);
   const int32x4_t t11_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
   const int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s0 = vrshrn_high_n_s32(vrshrn_n_s32(t11_0, 14), t11_1, 14);
+  const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
   const int32x4_t t14_0 = vmlsl_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
   const int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s1 = vrshrn_high_n_s32(vrshrn_n_s32(t14_0, 14), t14_1, 14);
+  const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
   const int16x8_t x2 = vld1q_s16(&coeffs[16]);
   const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
   const int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
   const int16x8_t x6 = vld1q_s16(&coeffs[48]);
   const int32x4_t t21_0 = vmlsl_laneq_s16(t18_0, vget_low_s16(x6), multipliers16, 2);
   const int32x4_t t21_1 = vmlsl_high_laneq_s16(t18_1, x6, multipliers16, 2);
-  const int16x8_t s2 = vrshrn_high_n_s32(vrshrn_n_s32(t21_0, 14), t21_1, 14);
+  const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
   const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
   const int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
   const int32x4_t t25_0 = vmlal_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 1);
   const int32x4_t t25_1 = vmlal_high_laneq_s16(t23_1, x6, multipliers16, 1);
-  const int16x8_t s3 = vrshrn_high_n_s32(vrshrn_n_s32(t25_0, 14), t25_1, 14);
+  const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
   const int16x8_t x1 = vld1q_s16(&coeffs[8]);
   const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
   const int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
   const int16x8_t x7 = vld1q_s16(&coeffs[56]);
   const int32x4_t t33_0 = vmlsl_laneq_s16(t30_0, vget_low_s16(x7), multipliers16, 4);
   const int32x4_t t33_1 = vmlsl_high_laneq_s16(t30_1, x7, multipliers16, 4);
-  const int16x8_t s4 = vrshrn_high_n_s32(vrshrn_n_s32(t33_0, 14), t33_1, 14);
+  const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
   const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
   const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
   const int32x4_t t37_0 = vmlal_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 3);
   const int32x4_t t37_1 = vmlal_high_laneq_s16(t35_1, x7, multipliers16, 3);
-  const int16x8_t s7 = vrshrn_high_n_s32(vrshrn_n_s32(t37_0, 14), t37_1, 14);
+  const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
   const int16x8_t x5 = vld1q_s16(&coeffs[40]);
   const int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
   const int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
   const int16x8_t x3 = vld1q_s16(&coeffs[24]);
   const int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(x3), multipliers16, 6);
   const int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, x3, multipliers16, 6);
-  const int16x8_t s5 = vrshrn_high_n_s32(vrshrn_n_s32(t45_0, 14), t45_1, 14);
+  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
   const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
   const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
   const int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 5);
   const int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x3, multipliers16, 5);
-  const int16x8_t s6 = vrshrn_high_n_s32(vrshrn_n_s32(t49_0, 14), t49_1, 14);
+  const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
   const int16x8_t e0 = vaddq_s16(s0, s3);
   const int16x8_t e3 = vsubq_s16(s0, s3);
   const int16x8_t e1 = vaddq_s16(s1, s2);
@@ -86,10 +87,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
   const int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
   const int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m6 = vrshrn_high_n_s32(vrshrn_n_s32(t71_0, 14), t71_1, 14);
+  const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
   const int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
   const int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m5 = vrshrn_high_n_s32(vrshrn_n_s32(t74_0, 14), t74_1, 14);
+  const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
   const int16x8_t y0 = vaddq_s16(e0, o7);
   const int16x8_t y7 = vsubq_s16(e0, o7);
   const int16x8_t y1 = vaddq_s16(e1, m6);
@@ -146,12 +147,12 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 0);
   const int32x4_t t11_1_2 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
       multipliers16, 0);
-  const int16x8_t s0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t11_0_2, 14), t11_1_2, 14);
+  const int16x8_t s0_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0_2, t11_1_2, 14);
   const int32x4_t t14_0_2 = vmlsl_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x4_2)),
       multipliers16, 0);
   const int32x4_t t14_1_2 = vmlsl_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x4_2),
       multipliers16, 0);
-  const int16x8_t s1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t14_0_2, 14), t14_1_2, 14);
+  const int16x8_t s1_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0_2, t14_1_2, 14);
   const int32x4_t t18_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 1);
   const int32x4_t t18_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 1);
@@ -159,7 +160,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 2);
   const int32x4_t t21_1_2 = vmlsl_high_laneq_s16(t18_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 2);
-  const int16x8_t s2_2 = vrshrn_high_n_s32(vrshrn_n_s32(t21_0_2, 14), t21_1_2, 14);
+  const int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0_2, t21_1_2, 14);
   const int32x4_t t23_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 2);
   const int32x4_t t23_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
@@ -167,7 +168,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 1);
   const int32x4_t t25_1_2 = vmlal_high_laneq_s16(t23_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 1);
-  const int16x8_t s3_2 = vrshrn_high_n_s32(vrshrn_n_s32(t25_0_2, 14), t25_1_2, 14);
+  const int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0_2, t25_1_2, 14);
   const int32x4_t t30_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 3);
   const int32x4_t t30_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
@@ -175,7 +176,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 4);
   const int32x4_t t33_1_2 = vmlsl_high_laneq_s16(t30_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 4);
-  const int16x8_t s4_2 = vrshrn_high_n_s32(vrshrn_n_s32(t33_0_2, 14), t33_1_2, 14);
+  const int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0_2, t33_1_2, 14);
   const int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 4);
   const int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
@@ -183,7 +184,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 3);
   const int32x4_t t37_1_2 = vmlal_high_laneq_s16(t35_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 3);
-  const int16x8_t s7_2 = vrshrn_high_n_s32(vrshrn_n_s32(t37_0_2, 14), t37_1_2, 14);
+  const int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0_2, t37_1_2, 14);
   const int32x4_t t42_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 5);
   const int32x4_t t42_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
@@ -191,7 +192,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 6);
   const int32x4_t t45_1_2 = vmlsl_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 6);
-  const int16x8_t s5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t45_0_2, 14), t45_1_2, 14);
+  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0_2, t45_1_2, 14);
   const int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 6);
   const int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
@@ -199,7 +200,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 5);
   const int32x4_t t49_1_2 = vmlal_high_laneq_s16(t47_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 5);
-  const int16x8_t s6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t49_0_2, 14), t49_1_2, 14);
+  const int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);
@@ -212,10 +213,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t69_1_2 = vmull_high_laneq_s16(o6_2, multipliers16, 0);
   const int32x4_t t71_0_2 = vmlal_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
   const int32x4_t t71_1_2 = vmlal_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t71_0_2, 14), t71_1_2, 14);
+  const int16x8_t m6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0_2, t71_1_2, 14);
   const int32x4_t t74_0_2 = vmlsl_laneq_s16(t69_0_2, vget_low_s16(o5_2), multipliers16, 0);
   const int32x4_t t74_1_2 = vmlsl_high_laneq_s16(t69_1_2, o5_2, multipliers16, 0);
-  const int16x8_t m5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t74_0_2, 14), t74_1_2, 14);
+  const int16x8_t m5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0_2, t74_1_2, 14);
   const int16x8_t residuals0 = vaddq_s16(e0_2, o7_2);
   const int16x8_t residuals7 = vsubq_s16(e0_2, o7_2);
   const int16x8_t residuals1 = vaddq_s16(e1_2, m6_2);

@@ -9,12 +9,13 @@
  *   integer of 8 + BitDepth bits
  * assumes sum16: a + b before a multiplication by cos64(16) also fits: not in the standard, but
  *   decoders' own assembly takes it for granted
- * input hash 31d856b900f2f8ab
+ * input hash 4359d0e8ed0ecfbb
  */
 #include <stdint.h>
 #include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_narrow.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -42,36 +43,36 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t x6 = vld1q_s16(&coeffs[48]);
   const int32x4_t t26_0 = vmlsl_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 2);
   const int32x4_t t26_1 = vmlsl_high_laneq_s16(t23_1, x6, multipliers16, 2);
-  const int16x8_t s2 = vrshrn_high_n_s32(vrshrn_n_s32(t26_0, 14), t26_1, 14);
+  const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0, t26_1, 14);
   const int32x4_t t28_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
   const int32x4_t t28_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
   const int32x4_t t30_0 = vmlal_laneq_s16(t28_0, vget_low_s16(x6), multipliers16, 1);
   const int32x4_t t30_1 = vmlal_high_laneq_s16(t28_1, x6, multipliers16, 1);
-  const int16x8_t s3 = vrshrn_high_n_s32(vrshrn_n_s32(t30_0, 14), t30_1, 14);
+  const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0, t30_1, 14);
   const int16x8_t x1 = vld1q_s16(&coeffs[8]);
   const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
   const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
   const int16x8_t x7 = vld1q_s16(&coeffs[56]);
   const int32x4_t t38_0 = vmlsl_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 4);
   const int32x4_t t38_1 = vmlsl_high_laneq_s16(t35_1, x7, multipliers16, 4);
-  const int16x8_t s4 = vrshrn_high_n_s32(vrshrn_n_s32(t38_0, 14), t38_1, 14);
+  const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0, t38_1, 14);
   const int32x4_t t40_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
   const int32x4_t t40_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
   const int32x4_t t42_0 = vmlal_laneq_s16(t40_0, vget_low_s16(x7), multipliers16, 3);
   const int32x4_t t42_1 = vmlal_high_laneq_s16(t40_1, x7, multipliers16, 3);
-  const int16x8_t s7 = vrshrn_high_n_s32(vrshrn_n_s32(t42_0, 14), t42_1, 14);
+  const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0, t42_1, 14);
   const int16x8_t x5 = vld1q_s16(&coeffs[40]);
   const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
   const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
   const int16x8_t x3 = vld1q_s16(&coeffs[24]);
   const int32x4_t t50_0 = vmlsl_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 6);
   const int32x4_t t50_1 = vmlsl_high_laneq_s16(t47_1, x3, multipliers16, 6);
-  const int16x8_t s5 = vrshrn_high_n_s32(vrshrn_n_s32(t50_0, 14), t50_1, 14);
+  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t50_0, t50_1, 14);
   const int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
   const int32x4_t t52_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
   const int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(x3), multipliers16, 5);
   const int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, x3, multipliers16, 5);
-  const int16x8_t s6 = vrshrn_high_n_s32(vrshrn_n_s32(t54_0, 14), t54_1, 14);
+  const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t54_0, t54_1, 14);
   const int16x8_t e0 = vaddq_s16(s0, s3);
   const int16x8_t e3 = vsubq_s16(s0, s3);
   const int16x8_t e1 = vaddq_s16(s1, s2);
@@ -144,7 +145,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 2);
   const int32x4_t t26_1_2 = vmlsl_high_laneq_s16(t23_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 2);
-  const int16x8_t s2_2 = vrshrn_high_n_s32(vrshrn_n_s32(t26_0_2, 14), t26_1_2, 14);
+  const int16x8_t s2_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t26_0_2, t26_1_2, 14);
   const int32x4_t t28_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 2);
   const int32x4_t t28_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
@@ -152,7 +153,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 1);
   const int32x4_t t30_1_2 = vmlal_high_laneq_s16(t28_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 1);
-  const int16x8_t s3_2 = vrshrn_high_n_s32(vrshrn_n_s32(t30_0_2, 14), t30_1_2, 14);
+  const int16x8_t s3_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t30_0_2, t30_1_2, 14);
   const int32x4_t t35_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 3);
   const int32x4_t t35_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 3);
@@ -160,7 +161,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 4);
   const int32x4_t t38_1_2 = vmlsl_high_laneq_s16(t35_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 4);
-  const int16x8_t s4_2 = vrshrn_high_n_s32(vrshrn_n_s32(t38_0_2, 14), t38_1_2, 14);
+  const int16x8_t s4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t38_0_2, t38_1_2, 14);
   const int32x4_t t40_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x1_2)),
       multipliers16, 4);
   const int32x4_t t40_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x1_2), multipliers16, 4);
@@ -168,7 +169,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 3);
   const int32x4_t t42_1_2 = vmlal_high_laneq_s16(t40_1_2, vreinterpretq_s16_u16(x7_2),
       multipliers16, 3);
-  const int16x8_t s7_2 = vrshrn_high_n_s32(vrshrn_n_s32(t42_0_2, 14), t42_1_2, 14);
+  const int16x8_t s7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t42_0_2, t42_1_2, 14);
   const int32x4_t t47_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 5);
   const int32x4_t t47_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 5);
@@ -176,7 +177,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 6);
   const int32x4_t t50_1_2 = vmlsl_high_laneq_s16(t47_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 6);
-  const int16x8_t s5_2 = vrshrn_high_n_s32(vrshrn_n_s32(t50_0_2, 14), t50_1_2, 14);
+  const int16x8_t s5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t50_0_2, t50_1_2, 14);
   const int32x4_t t52_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 6);
   const int32x4_t t52_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 6);
@@ -184,7 +185,7 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 5);
   const int32x4_t t54_1_2 = vmlal_high_laneq_s16(t52_1_2, vreinterpretq_s16_u16(x3_2),
       multipliers16, 5);
-  const int16x8_t s6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t54_0_2, 14), t54_1_2, 14);
+  const int16x8_t s6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t54_0_2, t54_1_2, 14);
   const int16x8_t e0_2 = vaddq_s16(s0_2, s3_2);
   const int16x8_t e3_2 = vsubq_s16(s0_2, s3_2);
   const int16x8_t e1_2 = vaddq_s16(s1_2, s2_2);

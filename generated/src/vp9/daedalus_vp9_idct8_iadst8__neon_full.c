@@ -8,12 +8,13 @@
  *   (inverse ADST, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash d847e2433de7ded3
+ * input hash aacd7756f1ce1cfa
  */
 #include <stdint.h>
 #include <string.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_narrow.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -39,46 +40,46 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t x4 = vld1q_s16(&coeffs[32]);
   const int32x4_t t11_0 = vmlal_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
   const int32x4_t t11_1 = vmlal_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s0 = vrshrn_high_n_s32(vrshrn_n_s32(t11_0, 14), t11_1, 14);
+  const int16x8_t s0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t11_0, t11_1, 14);
   const int32x4_t t14_0 = vmlsl_laneq_s16(t9_0, vget_low_s16(x4), multipliers16, 0);
   const int32x4_t t14_1 = vmlsl_high_laneq_s16(t9_1, x4, multipliers16, 0);
-  const int16x8_t s1 = vrshrn_high_n_s32(vrshrn_n_s32(t14_0, 14), t14_1, 14);
+  const int16x8_t s1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t14_0, t14_1, 14);
   const int16x8_t x2 = vld1q_s16(&coeffs[16]);
   const int32x4_t t18_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 1);
   const int32x4_t t18_1 = vmull_high_laneq_s16(x2, multipliers16, 1);
   const int16x8_t x6 = vld1q_s16(&coeffs[48]);
   const int32x4_t t21_0 = vmlsl_laneq_s16(t18_0, vget_low_s16(x6), multipliers16, 2);
   const int32x4_t t21_1 = vmlsl_high_laneq_s16(t18_1, x6, multipliers16, 2);
-  const int16x8_t s2 = vrshrn_high_n_s32(vrshrn_n_s32(t21_0, 14), t21_1, 14);
+  const int16x8_t s2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t21_0, t21_1, 14);
   const int32x4_t t23_0 = vmull_laneq_s16(vget_low_s16(x2), multipliers16, 2);
   const int32x4_t t23_1 = vmull_high_laneq_s16(x2, multipliers16, 2);
   const int32x4_t t25_0 = vmlal_laneq_s16(t23_0, vget_low_s16(x6), multipliers16, 1);
   const int32x4_t t25_1 = vmlal_high_laneq_s16(t23_1, x6, multipliers16, 1);
-  const int16x8_t s3 = vrshrn_high_n_s32(vrshrn_n_s32(t25_0, 14), t25_1, 14);
+  const int16x8_t s3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t25_0, t25_1, 14);
   const int16x8_t x1 = vld1q_s16(&coeffs[8]);
   const int32x4_t t30_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 3);
   const int32x4_t t30_1 = vmull_high_laneq_s16(x1, multipliers16, 3);
   const int16x8_t x7 = vld1q_s16(&coeffs[56]);
   const int32x4_t t33_0 = vmlsl_laneq_s16(t30_0, vget_low_s16(x7), multipliers16, 4);
   const int32x4_t t33_1 = vmlsl_high_laneq_s16(t30_1, x7, multipliers16, 4);
-  const int16x8_t s4 = vrshrn_high_n_s32(vrshrn_n_s32(t33_0, 14), t33_1, 14);
+  const int16x8_t s4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t33_0, t33_1, 14);
   const int32x4_t t35_0 = vmull_laneq_s16(vget_low_s16(x1), multipliers16, 4);
   const int32x4_t t35_1 = vmull_high_laneq_s16(x1, multipliers16, 4);
   const int32x4_t t37_0 = vmlal_laneq_s16(t35_0, vget_low_s16(x7), multipliers16, 3);
   const int32x4_t t37_1 = vmlal_high_laneq_s16(t35_1, x7, multipliers16, 3);
-  const int16x8_t s7 = vrshrn_high_n_s32(vrshrn_n_s32(t37_0, 14), t37_1, 14);
+  const int16x8_t s7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t37_0, t37_1, 14);
   const int16x8_t x5 = vld1q_s16(&coeffs[40]);
   const int32x4_t t42_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 5);
   const int32x4_t t42_1 = vmull_high_laneq_s16(x5, multipliers16, 5);
   const int16x8_t x3 = vld1q_s16(&coeffs[24]);
   const int32x4_t t45_0 = vmlsl_laneq_s16(t42_0, vget_low_s16(x3), multipliers16, 6);
   const int32x4_t t45_1 = vmlsl_high_laneq_s16(t42_1, x3, multipliers16, 6);
-  const int16x8_t s5 = vrshrn_high_n_s32(vrshrn_n_s32(t45_0, 14), t45_1, 14);
+  const int16x8_t s5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t45_0, t45_1, 14);
   const int32x4_t t47_0 = vmull_laneq_s16(vget_low_s16(x5), multipliers16, 6);
   const int32x4_t t47_1 = vmull_high_laneq_s16(x5, multipliers16, 6);
   const int32x4_t t49_0 = vmlal_laneq_s16(t47_0, vget_low_s16(x3), multipliers16, 5);
   const int32x4_t t49_1 = vmlal_high_laneq_s16(t47_1, x3, multipliers16, 5);
-  const int16x8_t s6 = vrshrn_high_n_s32(vrshrn_n_s32(t49_0, 14), t49_1, 14);
+  const int16x8_t s6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0, t49_1, 14);
   const int16x8_t e0 = vaddq_s16(s0, s3);
   const int16x8_t e3 = vsubq_s16(s0, s3);
   const int16x8_t e1 = vaddq_s16(s1, s2);
@@ -91,10 +92,10 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t69_1 = vmull_high_laneq_s16(o6, multipliers16, 0);
   const int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
   const int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m6 = vrshrn_high_n_s32(vrshrn_n_s32(t71_0, 14), t71_1, 14);
+  const int16x8_t m6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t71_0, t71_1, 14);
   const int32x4_t t74_0 = vmlsl_laneq_s16(t69_0, vget_low_s16(o5), multipliers16, 0);
   const int32x4_t t74_1 = vmlsl_high_laneq_s16(t69_1, o5, multipliers16, 0);
-  const int16x8_t m5 = vrshrn_high_n_s32(vrshrn_n_s32(t74_0, 14), t74_1, 14);
+  const int16x8_t m5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t74_0, t74_1, 14);
   const int16x8_t y0 = vaddq_s16(e0, o7);
   const int16x8_t y7 = vsubq_s16(e0, o7);
   const int16x8_t y1 = vaddq_s16(e1, m6);
@@ -201,28 +202,28 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16_2, 5);
   const int32x4_t t40_0 = vaddq_s32(s0_0, s4_0);
   const int32x4_t t40_1 = vaddq_s32(s0_1, s4_1);
-  const int16x8_t t0 = vrshrn_high_n_s32(vrshrn_n_s32(t40_0, 14), t40_1, 14);
+  const int16x8_t t0 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0, t40_1, 14);
   const int32x4_t t43_0 = vaddq_s32(s1_0, s5_0);
   const int32x4_t t43_1 = vaddq_s32(s1_1, s5_1);
-  const int16x8_t t1 = vrshrn_high_n_s32(vrshrn_n_s32(t43_0, 14), t43_1, 14);
+  const int16x8_t t1 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0, t43_1, 14);
   const int32x4_t t46_0 = vaddq_s32(s2_0, s6_0);
   const int32x4_t t46_1 = vaddq_s32(s2_1, s6_1);
-  const int16x8_t t2 = vrshrn_high_n_s32(vrshrn_n_s32(t46_0, 14), t46_1, 14);
+  const int16x8_t t2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0, t46_1, 14);
   const int32x4_t t49_0_2 = vaddq_s32(s3_0, s7_0);
   const int32x4_t t49_1_2 = vaddq_s32(s3_1, s7_1);
-  const int16x8_t t3 = vrshrn_high_n_s32(vrshrn_n_s32(t49_0_2, 14), t49_1_2, 14);
+  const int16x8_t t3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
   const int32x4_t t52_0 = vsubq_s32(s0_0, s4_0);
   const int32x4_t t52_1 = vsubq_s32(s0_1, s4_1);
-  const int16x8_t t4 = vrshrn_high_n_s32(vrshrn_n_s32(t52_0, 14), t52_1, 14);
+  const int16x8_t t4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0, t52_1, 14);
   const int32x4_t t55_0 = vsubq_s32(s1_0, s5_0);
   const int32x4_t t55_1 = vsubq_s32(s1_1, s5_1);
-  const int16x8_t t5 = vrshrn_high_n_s32(vrshrn_n_s32(t55_0, 14), t55_1, 14);
+  const int16x8_t t5 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0, t55_1, 14);
   const int32x4_t t58_0 = vsubq_s32(s2_0, s6_0);
   const int32x4_t t58_1 = vsubq_s32(s2_1, s6_1);
-  const int16x8_t t6 = vrshrn_high_n_s32(vrshrn_n_s32(t58_0, 14), t58_1, 14);
+  const int16x8_t t6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0, t58_1, 14);
   const int32x4_t t61_0 = vsubq_s32(s3_0, s7_0);
   const int32x4_t t61_1 = vsubq_s32(s3_1, s7_1);
-  const int16x8_t t7 = vrshrn_high_n_s32(vrshrn_n_s32(t61_0, 14), t61_1, 14);
+  const int16x8_t t7 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0, t61_1, 14);
   const int16x8_t residuals0 = vaddq_s16(t0, t2);
   const int16x8_t t1_8 = vaddq_s16(t1, t3);
   const int16x8_t t2_2 = vsubq_s16(t0, t2);
@@ -245,34 +246,34 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t s2_1_2 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16, 1);
   const int32x4_t t86_0 = vaddq_s32(s0_0_2, s2_0_2);
   const int32x4_t t86_1 = vaddq_s32(s0_1_2, s2_1_2);
-  const int16x8_t t4_2 = vrshrn_high_n_s32(vrshrn_n_s32(t86_0, 14), t86_1, 14);
+  const int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
   const int32x4_t t89_0 = vaddq_s32(s1_0_2, s3_0_2);
   const int32x4_t t89_1 = vaddq_s32(s1_1_2, s3_1_2);
-  const int16x8_t residuals6 = vrshrn_high_n_s32(vrshrn_n_s32(t89_0, 14), t89_1, 14);
+  const int16x8_t residuals6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
   const int32x4_t t92_0 = vsubq_s32(s0_0_2, s2_0_2);
   const int32x4_t t92_1 = vsubq_s32(s0_1_2, s2_1_2);
-  const int16x8_t t6_2 = vrshrn_high_n_s32(vrshrn_n_s32(t92_0, 14), t92_1, 14);
+  const int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
   const int32x4_t t95_0 = vsubq_s32(s1_0_2, s3_0_2);
   const int32x4_t t95_1 = vsubq_s32(s1_1_2, s3_1_2);
-  const int16x8_t t7_2 = vrshrn_high_n_s32(vrshrn_n_s32(t95_0, 14), t95_1, 14);
+  const int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
   const int16x8_t residuals1 = vnegq_s16(t4_2);
   const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16, 0);
   const int32x4_t t102_1 = vmull_high_laneq_s16(t6_2, multipliers16, 0);
   const int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16, 0);
   const int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, t7_2, multipliers16, 0);
-  const int16x8_t residuals2 = vrshrn_high_n_s32(vrshrn_n_s32(t104_0, 14), t104_1, 14);
+  const int16x8_t residuals2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t104_0, t104_1, 14);
   const int32x4_t t107_0 = vmull_laneq_s16(vget_low_s16(t2_2), multipliers16, 0);
   const int32x4_t t107_1 = vmull_high_laneq_s16(t2_2, multipliers16, 0);
   const int32x4_t t109_0 = vmlal_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16, 0);
   const int32x4_t t109_1 = vmlal_high_laneq_s16(t107_1, t3_2, multipliers16, 0);
-  const int16x8_t t110 = vrshrn_high_n_s32(vrshrn_n_s32(t109_0, 14), t109_1, 14);
+  const int16x8_t t110 = DAEDALUS_NARROW_N(rshrn, s32, s16, t109_0, t109_1, 14);
   const int16x8_t residuals3 = vnegq_s16(t110);
   const int32x4_t t114_0 = vmlsl_laneq_s16(t107_0, vget_low_s16(t3_2), multipliers16, 0);
   const int32x4_t t114_1 = vmlsl_high_laneq_s16(t107_1, t3_2, multipliers16, 0);
-  const int16x8_t residuals4 = vrshrn_high_n_s32(vrshrn_n_s32(t114_0, 14), t114_1, 14);
+  const int16x8_t residuals4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t114_0, t114_1, 14);
   const int32x4_t t117_0 = vmlsl_laneq_s16(t102_0, vget_low_s16(t7_2), multipliers16, 0);
   const int32x4_t t117_1 = vmlsl_high_laneq_s16(t102_1, t7_2, multipliers16, 0);
-  const int16x8_t t118 = vrshrn_high_n_s32(vrshrn_n_s32(t117_0, 14), t117_1, 14);
+  const int16x8_t t118 = DAEDALUS_NARROW_N(rshrn, s32, s16, t117_0, t117_1, 14);
   const int16x8_t residuals5 = vnegq_s16(t118);
   const int16x8_t residuals7 = vnegq_s16(t1_8);
   const int16x8_t t125 = vrshrq_n_s16(residuals0, 5);

@@ -31,6 +31,7 @@ from daedalus.generator.targets.neon.vectors import (  # fmt: skip
     combine,
     ctype,
     low,
+    narrow_pairs,
     operation,
     suffix,
 )
@@ -191,6 +192,7 @@ class _Stage:
             context.rows if walk.plain else None, alone, context.memory.held, self.out, {},
         )  # fmt: skip
 
+        self.halves = self._halves()
         self.dots = Dots(self.scope)
         for node in self.stage.nodes():
             if node.op is Op.DOT and not self.dots.fits(node):
@@ -198,6 +200,13 @@ class _Stage:
                     "neon", "eight outputs of a dot product, or four of one of 8 taps, do not lie"
                     " beside one another", node.loc, kernel.id, hint="leave dot out of the variant",
                 )  # fmt: skip
+
+    def _halves(self) -> bool:
+        """Whether operations take halves, where registers are put together of two."""
+        target = self.shape.target
+        ops = {self.selection.chosen[need].op for need in self.selection.reached()}
+        widening = any(target.ops[op].shape in ("long", "wide") for op in ops if op in target.ops)
+        return widening and not target.paired and self.shape.bits(16) == 128
 
     def emit(self) -> list[str]:
         self.memory.enter(self.scope)
@@ -247,12 +256,13 @@ class _Stage:
             return self._dup(node, demand)
         operands = [self.groups[i] for i in choice.inputs]
         scalar = self._scalar(choice, demand.width) if choice.scalars else None
-        texts, sign = operation(choice.op, self.shape, demand.width, operands, scalar, choice.imm)
+        op = self.shape.target.ops[choice.op]
+        if op.shape == "narrow" and demand.width == 16 and self.halves:
+            texts, sign = narrow_pairs(op, operands[0], choice.imm)
+        else:
+            texts, sign = operation(op, self.shape, demand.width, operands, scalar, choice.imm)
         wanted = self._wanted(node, demand)
-        if (
-            self.shape.target.ops[choice.op].shape in ("long", "wide")
-            and self.shape.bits(demand.width) == 64
-        ):
+        if op.shape in ("long", "wide") and self.shape.bits(demand.width) == 64:
             quad = self.out.let(wanted, sign, demand.width, 128, texts[0])
             return Group((low(quad, sign, demand.width),), demand.width, sign, quad)
         return self._let(wanted, sign, demand.width, texts)
@@ -383,7 +393,9 @@ class _Stage:
             self.groups[need] = self._value(need, chosen[need])
         for need, group in results.items():
             operands = [self.groups[i] for i in chosen[need].inputs]
-            texts, sign = operation("bsl", self.shape, group.width, operands, None, 0)
+            texts, sign = operation(
+                self.shape.target.ops["bsl"], self.shape, group.width, operands, None, 0
+            )
             bits = self.shape.bits(group.width)
             for r, (name, text) in enumerate(zip(group.names, texts, strict=True)):
                 if not self._means_something(r, group.width):

@@ -42,7 +42,8 @@ class Memory:
         self._in_turn: set[Store] = set()  # the first of those that alternate
         loads = {n.attr[0] for n in scope.lanes.stage.nodes() if n.op is Op.LOAD}
         arrays = [t.name for t in self.kernel.temps if t.name not in self.temps]
-        self._arrays = [a for a in arrays if a in loads]
+        # A loop of lanes has been made to hold what it computes in registers, in its order.
+        self._arrays = [] if scope.lanes.stage.loops else [a for a in arrays if a in loads]
 
     def declarations(self, names: Names) -> list[str]:
         """Arrays for the temps that need one, with their first values."""

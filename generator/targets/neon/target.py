@@ -20,6 +20,7 @@ class Target:
     header  the public header that declares them
     parts   what that one is made of besides
     beside  headers of single operations, by how these are called: for what has these alone
+    in_order  the header for code in an order that a compiler is to keep
     paired  narrowing takes two registers at once
     zips    registers are transposed by zip1 and zip2, which every processor has, not by trn1, trn2
     looks_up  bytes are looked up in registers
@@ -35,6 +36,7 @@ class Target:
     header: str
     parts: tuple[str, ...] = ()
     beside: Mapping[str, str] = field(default_factory=dict)
+    in_order: str = ""
     paired: bool = False
     zips: bool = False
     looks_up: bool = True
@@ -43,9 +45,10 @@ class Target:
     reduces: bool = True
     weaves: frozenset[str] | None = None
 
-    def headers(self, text: str) -> list[str]:
+    def headers(self, text: str, *, in_order: bool) -> list[str]:
         """The public headers of a text that calls its operations."""
-        return [self.header, *(h for name, h in self.beside.items() if name in text)]
+        found = [self.header, *(h for name, h in self.beside.items() if name in text)]
+        return [*found, self.in_order] if in_order and self.in_order else found
 
     @property
     def form(self) -> str:
@@ -61,4 +64,5 @@ class Target:
         return found
 
 
-NEON = Target("neon", OPS, RULES, "neon.h", beside={"daedalus_bytes": "neon_bytes.h"})
+_BESIDE = {"daedalus_bytes": "neon_bytes.h", "DAEDALUS_NARROW": "neon_narrow.h"}
+NEON = Target("neon", OPS, RULES, "neon.h", beside=_BESIDE, in_order="neon_order.h")

@@ -102,13 +102,12 @@ Scalar = ByLane | ByScalar
 
 
 def operation(
-    op_name: str, shape: Shape, width: int, operands: list[Group], scalar: Scalar | None, imm: int
+    op: MachineOp, shape: Shape, width: int, operands: list[Group], scalar: Scalar | None, imm: int
 ) -> tuple[list[str], str]:
     """The C expressions of a machine operation, one a result register, and the result's sign.
 
     What widens gives a quad register also where its lower half is all that counts.
     """
-    op = shape.target.ops[op_name]
     signs = _signs(op, operands)
     result = signs[-1]
     if op.shape == "same":
@@ -178,6 +177,16 @@ def _narrow(op: MachineOp, shape: Shape, width: int, g: Group, signs: str, imm: 
         both = _call(op, g.width, 64, "_high", [first, b], signs[0] * 2 + signs, None, imm)
         out.append(both)
     return out
+
+
+def narrow_pairs(op: MachineOp, g: Group, imm: int) -> tuple[list[str], str]:
+    """The C expressions of a narrowing of 128 bits, of which operations take halves; their sign."""
+    signs = _signs(op, [g])
+    src = [cast(n, (g.sign, g.width), (signs[0], g.width), 128) for n in g.names]
+    types = f"{suffix(signs[0], g.width)}, {suffix(signs[-1], g.width // 2)}"
+    form, by = ("_N", f", {imm}") if op.form == "n" else ("", "")
+    pairs = zip(src[::2], src[1::2], strict=True)
+    return [f"DAEDALUS_NARROW{form}({op.stem}, {types}, {a}, {b}{by})" for a, b in pairs], signs[-1]
 
 
 def _widening(
