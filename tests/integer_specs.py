@@ -132,7 +132,8 @@ INTEGER_FORMS = [
         neon(items=2): (),
     }),
     Form(ints_blend_wide, {
-        FULL: (r"vmlaq_u16", r"vrshrq_n_u16", r"vmlal_u16", r"NARROW_N\(rshrn, u32"), neon(items=2): (),
+        FULL: (r"vmlaq_u16", r"vrshrq_n_u16", r"vmlal_u16", r"NARROW_N\(rshrn, u32"),
+        neon(items=2): (),
     }),
     Form(ints_single, {FULL: (r"vshlq_s(16|32)",), neon(items=2): ()}),
 ]  # fmt: skip

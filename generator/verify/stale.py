@@ -2,8 +2,8 @@
 """Which kernels `check` compares where none is named: what has no record, and a sample by the date.
 
 A record holds for a variant's `input_hash`, so what it vouches for need not be compared anew. What
-no hash covers, such as the runtime and the compilers, is why a sample of the others is: an eighth a
-day, each kernel once in eight days.
+no hash covers, such as the runtime and the compilers, is why a sample of the others is: a twelfth a
+day, each kernel once in twelve days.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from daedalus.generator.base import records
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.compile.variants import Variant
 
-DAYS = 8  # in which every kernel has been in a sample, and every costly test has run
+DAYS = 12  # in which every kernel has been in a sample, and every costly test has run
 
 
 @dataclass(frozen=True)
