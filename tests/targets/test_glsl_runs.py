@@ -4,6 +4,7 @@
 Without the runtime, so that a fault is the shader's; `check --target glsl` runs all of them.
 """
 
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from lane_specs import GATHERS, SIZES, lanes_kernel, sized_kernel
 from random_programs import accepted_kernels
 from shader_runs import run, run_text
-from spec_support import spec_text
+from spec_support import HEAD, spec_text
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile.emit import entry_variants, environment
@@ -72,6 +73,23 @@ with k.stage(y=4, x=8) as (y, x):
 def test_reductions(options: str, tmp_path: Path) -> None:
     """Compared as all others are."""
     assert "atomic" in run_text(tmp_path, spec_text(REDUCED), options).text
+
+
+MIXED = """
+big = k.plane("big", u32, rows=(0, 1), cols=(0, 8), lo=2**31 - 1, hi=2**32 - 1)
+less = k.plane("less", u32, rows=(0, 1), cols=(0, 8))
+out = k.plane("out", u32, rows=(0, 2), cols=(0, 8), access="out")
+with k.stage(x=8) as x:
+    small = round_shift(less[0, x], 10)
+    out[0, x] = min(small, big[0, x]) >> 2
+    out[1, x] = max(small, big[0, x]) >> 2
+"""
+
+
+def test_the_smaller_of_two_kinds_of_numbers(tmp_path: Path) -> None:
+    """Compared as unsigned ones, and small enough for a signed one."""
+    text = run_text(tmp_path, HEAD + textwrap.indent(MIXED, "    "), "glsl_full").text
+    assert "int(min(" in text
 
 
 @pytest.mark.parametrize("name", UNLISTED)

@@ -48,7 +48,7 @@ class SignValues(Values):
         low, high = self.hostile.of(a), self.hostile.of(b)
         more = 1 if n.op is Op.LE else 0
         if not Interval(low.lo - high.hi - more, low.hi - high.lo).within(*_INT):
-            x, y = self._alike(n)
+            x, y, _ = self._alike(n)
             return f"({x} {'<=' if more else '>'} {y} ? -1 : 0)", True
         left, right = self.operand(a, "int"), self.operand(b, "int")
         if not more:

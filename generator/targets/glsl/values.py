@@ -159,8 +159,9 @@ class Values:
             case Op.SHLV:
                 return f"{self.operand(n.args[0], kind)} << {self._amount(n)}", False
             case Op.MIN | Op.MAX:
-                a, b = self._alike(n)
-                return f"{n.op}({a}, {b})", True
+                a, b, both = self._alike(n)
+                text = f"{n.op}({a}, {b})"
+                return (text if both == kind else f"{kind}({text})"), True
             case Op.ABS if self.kind(n.args[0]) == "uint":  # for which GLSL has no abs()
                 return self._in(kind, n.args[0], self.text(n.args[0]))
             case Op.ABS:
@@ -175,7 +176,7 @@ class Values:
                 a, b = (self.operand(x, kind) for x in n.args[1:])
                 return f"{self.operand(n.args[0])} ? {a} : {b}", False
             case Op.LE | Op.GT:
-                a, b = self._alike(n)
+                a, b, _ = self._alike(n)
                 return f"{a} {_INFIX[n.op]} {b}", False
             case Op.AND | Op.OR:
                 a, b = (self.operand(x) for x in n.args)
@@ -193,8 +194,8 @@ class Values:
         """An expression of the type of `of` as one of `kind`."""
         return (text, False) if self.kind(of) == kind else (f"{kind}({text})", True)
 
-    def _alike(self, n: Node) -> tuple[str, str]:
-        """Both operands in the one type that holds them."""
+    def _alike(self, n: Node) -> tuple[str, str, str]:
+        """Both operands in the one type that holds them, and that type."""
         a, b = (self.ranges.of(x) for x in n.args)
         both = a | b
         if both.within(*_INT):
@@ -203,12 +204,12 @@ class Values:
             kind = "uint"
         else:
             raise self._refuse(n, f"{n.op} of values of {a} and {b}: no type of 32 bits holds both")
-        return self.operand(n.args[0], kind), self.operand(n.args[1], kind)
+        return self.operand(n.args[0], kind), self.operand(n.args[1], kind), kind
 
     def _difference(self, n: Node) -> tuple[str, bool]:
         """The larger of both differences: V3D has no abs(), and negates in one of its two units
         only, but subtracts in both."""
-        a, b = self._alike(n)
+        a, b, _ = self._alike(n)
         low, high = (self.ranges.of(x) for x in n.args)
         both = Interval(low.lo - high.hi, low.hi - high.lo)
         if both.within(-_INT[1], _INT[1]) and self.kind(n) == "int":
