@@ -9,7 +9,7 @@ is a loop in which a compiler need not spill.
 from dataclasses import replace
 
 from daedalus.dsl.build import Builder, rewrite_stage
-from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ir import Affine, Buffer, Index, Kernel, Node, Op, Stage, Store, i32, u32
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.loops import LANES, REGISTERS, live_registers
 from daedalus.generator.passes.tails import LEAVES, tails_early
@@ -26,19 +26,33 @@ def divide_stages(kernel: Kernel) -> Kernel:
             stage = tails_early(kernel, stage)
             kernel = replace(kernel, stages=(*kernel.stages[:n], stage, *kernel.stages[n + 1 :]))
         crossing = _crossing(kernel, stage)
-        n += not crossing
-        if crossing:
-            kernel = _divided(kernel, n, crossing)
+        made = _divided(kernel, n, crossing) if crossing else kernel
+        if crossing and _most(made, n, n + 2) < _most(kernel, n, n + 1):
+            kernel = made
+        else:
+            n += 1
     return kernel
 
 
+def _most(kernel: Kernel, first: int, end: int) -> int:
+    """Registers that eight lanes of some stages take at most."""
+    ranges = Ranges(kernel)
+    return max(live_registers(ranges, s.nodes(), LANES) for s in kernel.stages[first:end])
+
+
 def _too_many(kernel: Kernel, stage: Stage) -> bool:
-    """Whether registers do not hold the values of eight lanes of a stage that may be divided."""
+    """Whether registers do not hold the values of eight lanes of a stage that may be divided.
+
+    Where values decide places it may not: what limits them would be lost on the way.
+    """
     (_, extent), *others = stage.dims[::-1]
     plain = stage.guard is None and stage.given is None and not stage.limits
     if others or not plain or extent <= LANES or extent % LANES:
         return False
-    return live_registers(Ranges(kernel), stage.nodes(), LANES) > REGISTERS
+    if any(x.op in (Op.LOAD, Op.TABLE) and x.args for x in stage.nodes()):
+        return False
+    n = next(k for k, s in enumerate(kernel.stages) if s is stage)
+    return _most(kernel, n, n + 1) > REGISTERS
 
 
 def _crossing(kernel: Kernel, stage: Stage) -> list[Node]:
@@ -55,7 +69,7 @@ def _crossing(kernel: Kernel, stage: Stage) -> list[Node]:
     for at in range(len(nodes) // 4, 3 * len(nodes) // 4):
         first, second = nodes[:at], nodes[at:]
         crossing = [x for x in first if last.get(x, 0) >= at]
-        if any(x.is_bool for x in crossing):  # which no temp holds
+        if any(x.is_bool or not _held(ranges, x) for x in crossing):  # which no temp holds
             continue
         most = max(
             live_registers(ranges, first, LANES),
@@ -66,23 +80,38 @@ def _crossing(kernel: Kernel, stage: Stage) -> list[Node]:
     return found
 
 
+def _held(ranges: Ranges, x: Node) -> bool:
+    """Whether 32 bits hold a value."""
+    held = ranges.of(x)
+    return held.within(i32.lo, i32.hi) or held.within(u32.lo, u32.hi)
+
+
 def _divided(kernel: Kernel, n: int, crossing: list[Node]) -> Kernel:
-    """The kernel with its n-th stage as two."""
+    """The kernel with its n-th stage as two.
+
+    Values of a range have a temp of their own, so that as much is known of them as before. No name
+    in a spec begins with n_.
+    """
     stage = kernel.stages[n]
-    taken = {b.name for b in (*kernel.buffers, *kernel.temps)}
-    name = next(f"part{k}" for k in range(1, len(taken) + 2) if f"part{k}" not in taken)
+    ranges, taken = Ranges(kernel), len(kernel.temps)
     ((axis, extent),) = stage.dims
-    places = {x: (Affine(k), Affine(0, ((axis, 1),))) for k, x in enumerate(crossing)}
-    shape = ((0, len(crossing)), (0, extent))
-    temp = Buffer(name, "temp", None, shape, "inout", stage.loc)
-    kept = tuple(Store(name, place, x, None, x.loc) for x, place in places.items())
+    alike: dict[tuple[int, int], list[Node]] = {}
+    for x in crossing:
+        alike.setdefault((ranges.of(x).lo, ranges.of(x).hi), []).append(x)
+    temps: list[Buffer] = []
+    places: dict[Node, tuple[str, Index]] = {}
+    for k, values in enumerate(alike.values()):
+        name, shape = f"n_part{taken + k}", ((0, len(values)), (0, extent))
+        temps.append(Buffer(name, "temp", None, shape, "inout", stage.loc))
+        places |= {x: (name, (Affine(at), Affine(0, ((axis, 1),)))) for at, x in enumerate(values)}
+    kept = tuple(Store(name, place, x, None, x.loc) for x, (name, place) in places.items())
     builder = Builder({t.name: t for t in kernel.tables})
 
     def change(node: Node, _: tuple[Node, ...]) -> Node | None:
         if node not in places:
             return None
-        return builder.make(Op.LOAD, (), (name, places[node]), node.loc, node.name)
+        return builder.make(Op.LOAD, (), places[node], node.loc, node.name)
 
     pair = (replace(stage, stores=kept), rewrite_stage(stage, builder, change))
     stages = (*kernel.stages[:n], *pair, *kernel.stages[n + 1 :])
-    return replace(kernel, temps=(*kernel.temps, temp), stages=stages)
+    return replace(kernel, temps=(*kernel.temps, *temps), stages=stages)

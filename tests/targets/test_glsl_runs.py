@@ -76,18 +76,20 @@ def test_reductions(options: str, tmp_path: Path) -> None:
 
 
 MIXED = """
-big = k.plane("big", u32, rows=(0, 1), cols=(0, 8), lo=2**31 - 1, hi=2**32 - 1)
+big = k.plane("big", u32, rows=(0, 1), cols=(0, 8), lo=2**32 - 9, hi=2**32 - 1)
 less = k.plane("less", u32, rows=(0, 1), cols=(0, 8))
-out = k.plane("out", u32, rows=(0, 2), cols=(0, 8), access="out")
+near = k.plane("near", u32, rows=(0, 1), cols=(0, 8), lo=2**32 - 9, hi=2**32 - 1)
+out = k.plane("out", u32, rows=(0, 3), cols=(0, 8), access="out")
 with k.stage(x=8) as x:
     small = round_shift(less[0, x], 10)
     out[0, x] = min(small, big[0, x]) >> 2
     out[1, x] = max(small, big[0, x]) >> 2
+    out[2, x] = absdiff(big[0, x], near[0, x])
 """
 
 
 def test_the_smaller_of_two_kinds_of_numbers(tmp_path: Path) -> None:
-    """Compared as unsigned ones, and small enough for a signed one."""
+    """Compared as unsigned ones, and small enough for a signed one; and how far apart two are."""
     text = run_text(tmp_path, HEAD + textwrap.indent(MIXED, "    "), "glsl_full").text
     assert "int(min(" in text
 

@@ -209,10 +209,10 @@ class Values:
     def _difference(self, n: Node) -> tuple[str, bool]:
         """The larger of both differences: V3D has no abs(), and negates in one of its two units
         only, but subtracts in both."""
-        a, b, _ = self._alike(n)
+        a, b, kind = self._alike(n)
         low, high = (self.ranges.of(x) for x in n.args)
         both = Interval(low.lo - high.hi, low.hi - high.lo)
-        if both.within(-_INT[1], _INT[1]) and self.kind(n) == "int":
+        if both.within(-_INT[1], _INT[1]) and kind == "int":
             return f"max({a} - {b}, {b} - {a})", True
         return f"{self.kind(n)}(max({a}, {b}) - min({a}, {b}))", True
 

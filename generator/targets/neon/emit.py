@@ -168,7 +168,8 @@ class _Stage:
     def __init__(self, context: _Context, walk: Walk) -> None:
         self.kernel = kernel = context.vectors
         self.items = kernel.items_per_vector
-        self.leave = "continue;" if walk.axis else "return;"  # where the guard holds on no lane
+        # Where the guard holds on no lane.
+        self.leave = "continue;" if walk.axis or walk.vector.loops else "return;"
         self.stage, self.ranges, self.constants = walk.vector, context.ranges, context.constants
         self.memory, self.names = context.memory, context.names
         self.lanes = Lanes(walk.vector, self.items)
