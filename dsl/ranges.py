@@ -175,8 +175,10 @@ class Ranges:
             buffer = self.kernel.buffer(name)
             times = np.zeros((len(stores), *buffer.extents), dtype=np.int64)
             for n, s in enumerate(stores):
-                places = tuple(np.broadcast_to(a.at(grid), (stage.lanes,)) for a in s.index)
-                np.add.at(times[n], places, 1)
+                places = np.array([np.broadcast_to(a.at(grid), (stage.lanes,)) for a in s.index])
+                # An axis that is divided may have points beyond its end, which nobody does.
+                ends = np.array(buffer.extents)[:, None]
+                np.add.at(times[n], tuple(places[:, (places < ends).all(axis=0)]), 1)
             values = [self._of[s.value] for s in stores]
             before = self.temps.get(name, Interval(buffer.init or 0, buffer.init or 0))
             lo, hi = before.lo, before.hi

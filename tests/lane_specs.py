@@ -172,6 +172,14 @@ with k.stage(y=k.upto(min(p, 8), 8), x=8) as (y, x):
     px[y, x] = clip_u8(t[y, x] + t[y + 3, x] - t[y + 1, x])
 """
 
+ODD_STRIP = """
+t = k.temp("t", (31, 8), init=-3)
+with k.stage(y=k.upto(min(p, 31), 31)) as y:
+    t.accumulate((y, 5), k.lane(y))
+with k.stage(x=8) as x:
+    wide[x] = t[x, 5] + 3 * t[x + 23, 5] - t[30, x]
+"""
+
 TWO_SIGNS = """
 with k.stage(x=8) as x:
     small = c[0, x] * c[1, x]
@@ -194,6 +202,7 @@ BODIES = {
     "gathers": GATHERS,
     "held": HELD,
     "more_rows": MORE_ROWS,
+    "odd_strip": ODD_STRIP,
     "two_signs": TWO_SIGNS,
 }
 STRAIGHT = {"first_values", "one_sum", "extremes", "diagonals", "lookups", "rows", "two_signs"}
