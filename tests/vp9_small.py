@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VP9's small transforms and motion compensation as the standard words them, on many at once.
+"""VP9's transforms and motion compensation as the standard words them, on many at once.
 
 Written from the text of the bitstream specification, not from this project's specs: the arrays T
 and S, and the steps of 8.7.1. An element is an array over the lines that are transformed.
 """
 
 import numpy as np
+from vp9_adst import InverseAdst16
 from vp9_standard import cos64, sin64
 
 Line = list[np.ndarray]
@@ -28,49 +29,90 @@ class Process:
         self.overflow = self.overflow | (value < -32768) | (value > 32767)
         return value
 
-    def b(self, a: int, b: int, angle: int) -> None:
+    def b(self, a: int, b: int, angle: int, flip: bool = False) -> None:
         x, y = self.t[a], self.t[b]
-        self.t[a] = self.note(round2(x * cos64(angle) - y * sin64(angle), 14))
-        self.t[b] = self.note(round2(x * sin64(angle) + y * cos64(angle), 14))
+        first = round2(x * cos64(angle) - y * sin64(angle), 14)
+        second = round2(x * sin64(angle) + y * cos64(angle), 14)
+        self.t[a], self.t[b] = (second, first) if flip else (first, second)
+        self.note(first)
+        self.note(second)
 
-    def h(self, a: int, b: int, flip: bool = False) -> None:
+    def h(self, a: int, b: int, flip: int = 0) -> None:
         if flip:
             a, b = b, a
         x, y = self.t[a], self.t[b]
         self.t[a], self.t[b] = self.note(x + y), self.note(x - y)
 
 
+def reversed_bits(bits: int, x: int) -> int:
+    return int(format(x, f"0{bits}b")[::-1], 2)
+
+
 def dct(line: Line) -> tuple[Line, np.ndarray]:
-    """8.7.1.2 and 8.7.1.3, by the recursion that the standard has over n."""
+    """8.7.1.2 and 8.7.1.3, n = 2 to 5."""
     n = len(line).bit_length() - 1
-    order = [int(f"{k:0{n}b}"[::-1], 2) for k in range(1 << n)]
-    p = Process([line[k] for k in order])
-    _dct(p, n)
+    p = Process([line[reversed_bits(n, k)] for k in range(1 << n)])
+    if n == 5:
+        for i in range(8):
+            p.b(16 + i, 31 - i, 3 + 4 * reversed_bits(3, 7 - i))
+    if n >= 4:
+        for i in range(4):
+            p.b(8 + i, 15 - i, 6 + 8 * reversed_bits(2, 3 - i))
+    if n == 5:
+        for i in range(8):
+            p.h(16 + 2 * i, 17 + 2 * i, i & 1)
+    if n >= 3:
+        for i in range(2):
+            p.b(4 + i, 7 - i, 28 - 16 * i)
+    if n >= 4:
+        for i in range(4):
+            p.h(8 + 2 * i, 9 + 2 * i, i & 1)
+    if n == 5:
+        for i in range(2):
+            for j in range(2):
+                p.b(30 - 4 * i - j, 17 + 4 * i + j, 12 + 32 * j + 16 * (1 - i), flip=True)
+    p.b(0, 1, 16, flip=True)
+    p.b(2, 3, 24)
+    if n >= 3:
+        for i in range(2):
+            p.h(4 + 2 * i, 5 + 2 * i, i)
+    if n >= 4:
+        for i in range(2):
+            p.b(14 - i, 9 + i, 24 + 32 * i, flip=True)
+    if n == 5:
+        for i in range(4):
+            for j in range(2):
+                p.h(16 + 4 * i + j, 19 + 4 * i - j, i & 1)
+    for i in range(2):
+        p.h(i, 3 - i)
+    if n >= 3:
+        p.b(6, 5, 16, flip=True)
+    if n >= 4:
+        for i in range(2):
+            for j in range(2):
+                p.h(8 + 4 * i + j, 11 + 4 * i - j, i)
+    if n == 5:
+        for i in range(4):
+            p.b(29 - i, 18 + i, 24 + 32 * (i >> 1), flip=True)
+    if n >= 3:
+        for i in range(4):
+            p.h(i, 7 - i)
+    if n >= 4:
+        for i in range(2):
+            p.b(13 - i, 10 + i, 16, flip=True)
+    if n == 5:
+        for i in range(2):
+            for j in range(4):
+                p.h(16 + 8 * i + j, 23 + 8 * i - j, i)
+    if n >= 4:
+        for i in range(8):
+            p.h(i, 15 - i)
+    if n == 5:
+        for i in range(4):
+            p.b(27 - i, 20 + i, 16, flip=True)
+        for i in range(16):
+            p.h(i, 31 - i)
     return p.t, p.overflow
-
-
-def _dct(p: Process, n: int) -> None:
-    if n == 1:
-        x, y = p.t[0], p.t[1]
-        p.t[0] = p.note(round2((x + y) * cos64(16), 14))
-        p.t[1] = p.note(round2((x - y) * cos64(16), 14))
-        return
-    _dct(p, n - 1)
-    if n == 2:
-        p.b(2, 3, 24)
-        x, y = p.t[2], p.t[3]
-        p.h(0, 3)
-        p.h(1, 2)
-        return
-    p.b(4, 7, 28)
-    p.b(5, 6, 12)
-    p.h(4, 5)
-    p.h(7, 6)
-    x, y = p.t[6], p.t[5]
-    p.t[6] = p.note(round2((x + y) * cos64(16), 14))
-    p.t[5] = p.note(round2((x - y) * cos64(16), 14))
-    for i in range(4):
-        p.h(i, 7 - i)
 
 
 def adst4(line: Line) -> tuple[Line, np.ndarray]:
@@ -123,6 +165,14 @@ def adst8(line: Line) -> tuple[Line, np.ndarray]:
     return out, p.overflow
 
 
+def adst16(line: Line) -> tuple[Line, np.ndarray]:
+    """8.7.1.8, with both permutations."""
+    items = line[0].shape
+    process = InverseAdst16(np.stack([v.reshape(-1) for v in line], axis=1))
+    out = process.run()
+    return [out[:, k].reshape(items) for k in range(16)], process.overflow.reshape(items)
+
+
 def wht(line: Line, shift: int) -> tuple[Line, np.ndarray]:
     """8.7.1.10."""
     a, c, d, b = (v >> shift for v in line)
@@ -140,20 +190,18 @@ def wht(line: Line, shift: int) -> tuple[Line, np.ndarray]:
 def inverse(name: str, coeffs: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """8.7.2 of blocks [items, h, v]: the pixels, and the items that leave 16 bits on the way."""
     words = name.split("_")
-    size = int(words[0][-1])
-    kinds = [w.rstrip("48") for w in (words[0], words[-1])]
+    size = int(words[0].lstrip("adctiswh"))
+    kinds = [w.removesuffix(str(size)) for w in (words[0], words[-1])]
 
     def one(kind: str, line: Line, second: bool) -> tuple[Line, np.ndarray]:
         if kind == "iwht":
             return wht(line, 0 if second else 2)
-        return {("idct", 4): dct, ("idct", 8): dct, ("iadst", 4): adst4, ("iadst", 8): adst8}[
-            kind, size
-        ](line)
+        return dct(line) if kind == "idct" else {4: adst4, 8: adst8, 16: adst16}[size](line)
 
     rows, over = one(kinds[0], [coeffs[:, h, :] for h in range(size)], False)  # [items, v]
     placed = np.stack(rows, axis=2)  # [items, v, x]
     columns, over2 = one(kinds[1], [placed[:, v, :] for v in range(size)], True)
-    shift = 0 if kinds[0] == "iwht" else {4: 4, 8: 5}[size]
+    shift = 0 if kinds[0] == "iwht" else {4: 4, 8: 5, 16: 6, 32: 6}[size]
     residual = round2(np.stack(columns, axis=1), shift)
     return np.clip(dst + residual, 0, 255), over.any(axis=1) | over2.any(axis=1)
 

@@ -10,9 +10,9 @@
 
 typedef void any_fn(void);
 
-enum { STRIDE = 64, ROWS = 64, SIZE = STRIDE * ROWS, ORIGIN = 16 };
+enum { STRIDE = 128, ROWS = 64, SIZE = STRIDE * ROWS, ORIGIN = 16 };
 enum { MIDDLE = ORIGIN * STRIDE + ORIGIN };
-enum { COEFFICIENTS = 128 };
+enum { COEFFICIENTS = 1024 };
 
 /* What a piece of work begins with, and what it changes: a picture, from MIDDLE on, and
  * coefficients. */
