@@ -101,6 +101,7 @@ def _unit(own: list[Variant]) -> str:
     for n, v in enumerate(own):
         bodies = {
             "one_item",
+            "one_panel",
             f"items_{v.options.choice('items')}",
             *map(table_name, v.kernel.tables),
         }
