@@ -253,3 +253,16 @@ def test_items_of_a_block_that_begin_inside_a_unit(
     )
     text += "".join(f"        out[{n} + i] = c[{n} + i] + {n}\n" for n in range(min(count, 8)))
     assert run_text(tmp_path, text, options).shader.invocations == 1
+
+
+def test_limits_that_no_signed_integer_holds(tmp_path: Path) -> None:
+    """All of an axis is there where its limit is above 2**31, also of lanes that are moved."""
+    body = """
+px = k.plane("px", u8, rows=(0, 8), cols=(0, 8), access="inout")
+p = k.param("p", i32, -(2**31), 0)
+with k.stage(y=k.upto(0 - p, 8), x=8) as (y, x):
+    px[y, x] = 255 - px[y, x]
+with k.stage(y=8, x=k.upto(max(0 - p, 1), 8)) as (y, x):
+    px[y, x] = px[y, x] >> 1
+"""
+    run_text(tmp_path, HEAD + textwrap.indent(body, "    "), "glsl_full")

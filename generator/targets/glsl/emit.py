@@ -282,6 +282,8 @@ class _Emitter:
             conditions.append(values.condition(stage.given))
         for axis, limit in stage.limits:
             most = values.operand(limit, "int")
+            if values.kind(limit) == "uint":  # more than an int holds is as good as all
+                most = f"int(min({values.text(limit)}, {stage.extents[axis]}u))"
             if axis in near:
                 lines.append(f"const int {axis} = min({near[axis]}, {most} - 1);")
                 storing.append(f"{near[axis]} < {most}")
