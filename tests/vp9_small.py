@@ -49,7 +49,8 @@ def reversed_bits(bits: int, x: int) -> int:
 
 
 def dct(line: Line) -> tuple[Line, np.ndarray]:
-    """8.7.1.2 and 8.7.1.3, n = 2 to 5."""
+    """8.7.1.2 and 8.7.1.3, n = 2 to 5: the steps in the order of AV1 7.13.2.3, which words the
+    same process for all n, in angles of half the size."""
     n = len(line).bit_length() - 1
     p = Process([line[reversed_bits(n, k)] for k in range(1 << n)])
     if n == 5:

@@ -256,7 +256,7 @@ def test_items_of_a_block_that_begin_inside_a_unit(
 
 
 def test_limits_that_no_signed_integer_holds(tmp_path: Path) -> None:
-    """All of an axis is there where its limit is above 2**31, also of lanes that are moved."""
+    """All of an axis is there where its limit is above 2**31, also if some is always there."""
     body = """
 px = k.plane("px", u8, rows=(0, 8), cols=(0, 8), access="inout")
 p = k.param("p", i32, -(2**31), 0)

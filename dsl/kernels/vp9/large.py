@@ -5,13 +5,9 @@ No spec of the library uses them yet.
 """
 
 from daedalus.dsl.kernels.vp9.cosines import COS64
+from daedalus.dsl.kernels.vp9.iadst import NEGATED, OUTPUT
 from daedalus.dsl.kernels.vp9.idct import Bound, Transform1, inverse_dct4, inverse_dct8
 from daedalus.dsl.lang import Value, rotate, round_shift
-
-# Which T comes out at each place: the output permutation of 8.7.1.5 for n = 4. Then 8.7.1.8
-# negates some places.
-ADST16_OUTPUT = (0, 8, 12, 4, 6, 14, 10, 2, 3, 11, 15, 7, 5, 13, 9, 1)
-ADST16_NEGATED = (1, 3, 13, 15)
 
 
 def inverse_adst16(fits: Bound, sums: Bound) -> Transform1:
@@ -57,7 +53,7 @@ def inverse_adst16(fits: Bound, sums: Bound) -> Transform1:
         second = merge(turn(high[2], high[3], 12), turn(high[7], high[6], 20)[::-1])
         c, d = first[0] + second[0], first[1] + second[1]
         t = half(a + b, True) + half(c + d, False)
-        return [fits(-t[n]) if at in ADST16_NEGATED else t[n] for at, n in enumerate(ADST16_OUTPUT)]
+        return [fits(-t[n]) if at in NEGATED else t[n] for at, n in enumerate(OUTPUT)]
 
     return iadst16
 
