@@ -11,18 +11,20 @@ from dataclasses import replace
 from math import gcd
 
 from daedalus.dsl.build import Builder, at_lanes, fix_lanes, rewrite_stage
-from daedalus.dsl.ir import Kernel, Node, Op, Stage, walk
+from daedalus.dsl.ir import Kernel, Node, Op, Stage, i32, walk
+from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.tile import divide_axis
 from daedalus.generator.passes.unroll import unroll_axes
 
 
 def give_points(kernel: Kernel, points: int) -> Kernel:
     """`kernel` each of whose lanes does the work of up to `points` lanes, a power of two."""
-    return replace(kernel, stages=tuple(points_of(kernel, s, points) for s in kernel.stages))
+    near = replace(kernel, stages=tuple(_cut_limits(kernel, s, points) for s in kernel.stages))
+    return replace(near, stages=tuple(points_of(near, s, points) for s in near.stages))
 
 
 def points_of(kernel: Kernel, stage: Stage, points: int) -> Stage:
-    """The stage with each lane doing up to so many points."""
+    """The stage with each lane doing up to so many points; its limits plus these fit in 32 bits."""
     left = points
     for axis, extent in reversed(stage.dims):
         by = gcd(extent, left)
@@ -73,6 +75,26 @@ def _by(load: Node, axis: str) -> bool:
         (n.op is Op.LANE and n.attr[0] == axis)
         or (n.op in (Op.LOAD, Op.PARAM) and any(a.coefficient(axis) for a in n.index))
         for n in walk(rows)
+    )
+
+
+def _cut_limits(kernel: Kernel, stage: Stage, points: int) -> Stage:
+    """The stage with limits that can be rounded up to groups of points in 32 bits."""
+    if not stage.limits:
+        return stage
+    ranges = Ranges(kernel)
+    far = {axis for axis, limit in stage.limits if ranges.of(limit).hi > i32.hi - points}
+    if not far:
+        return stage
+    builder = Builder({t.name: t for t in kernel.tables})
+    copied = rewrite_stage(stage, builder, lambda node, args: None)
+
+    def cut(axis: str, limit: Node) -> Node:
+        extent = builder.const(stage.extents[axis], limit.loc)
+        return builder.make(Op.MIN, (limit, extent), (), limit.loc)
+
+    return replace(
+        copied, limits=tuple((a, cut(a, n) if a in far else n) for a, n in copied.limits)
     )
 
 

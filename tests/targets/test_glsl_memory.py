@@ -255,14 +255,20 @@ def test_items_of_a_block_that_begin_inside_a_unit(
     assert run_text(tmp_path, text, options).shader.invocations == 1
 
 
-def test_limits_that_no_signed_integer_holds(tmp_path: Path) -> None:
-    """All of an axis is there where its limit is above 2**31, also if some is always there."""
+@pytest.mark.parametrize("options", ["glsl_full", "glsl_full_p4"])
+def test_limits_that_no_signed_integer_holds(tmp_path: Path, options: str) -> None:
+    """All of an axis is there where its limit is above 2**31, also if some is always there, and
+    where what groups of points are counted from would leave 32 bits."""
     body = """
 px = k.plane("px", u8, rows=(0, 8), cols=(0, 8), access="inout")
+c = k.block("c", i32, (8,), access="inout")
 p = k.param("p", i32, -(2**31), 0)
+q = k.param("q", i32, 2**31 - 4, 2**31 - 1)
 with k.stage(y=k.upto(0 - p, 8), x=8) as (y, x):
     px[y, x] = 255 - px[y, x]
 with k.stage(y=8, x=k.upto(max(0 - p, 1), 8)) as (y, x):
     px[y, x] = px[y, x] >> 1
+with k.stage(i=k.upto(q * 2 + 1, 8)) as i:
+    c[i] = c[i] >> 1
 """
-    run_text(tmp_path, HEAD + textwrap.indent(body, "    "), "glsl_full")
+    run_text(tmp_path, HEAD + textwrap.indent(body, "    "), options)
