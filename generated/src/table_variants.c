@@ -16177,7 +16177,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "f35af3c2c4cd3559",
+  .generator = "e4cad7a49e37a6b7",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -272,3 +272,47 @@ with k.stage(i=k.upto(q * 2 + 1, 8)) as i:
     c[i] = c[i] >> 1
 """
     run_text(tmp_path, HEAD + textwrap.indent(body, "    "), options)
+
+
+WORDS = {
+    "an index of several terms into a small array of parameters": (
+        "glsl_full_p2_pack",
+        """
+out = k.block("out", i16, (32,), access="out")
+few = k.params("few", i8, 4, 44, 127)
+with k.stage(y=4, x=4) as (y, x):
+    with k.when(few[x] < 127):
+        out[4 * y + x + 7] = 0
+""",
+    ),
+    "a negative number below another element in a word of a temp": (
+        "glsl_full_p2_pack",
+        """
+px = k.plane("px", i32, rows=(0, 16), cols=(-16, 0), access="in")
+out = k.block("out", i32, (2,), access="out")
+t = k.temp("t", (16, 2))
+with k.stage(i=16) as i:
+    t[i, 0] = -1
+    t[i, 1] = clip(px[10, i - 16], -32768, 32767)
+with k.stage(x=2) as x:
+    out[x] = t[3, x]
+""",
+    ),
+    "what does not fit its element, below elements that are kept": (
+        "glsl_full_p2_word_unaligned",
+        """
+px = k.plane("px", i16, rows=(0, 9), cols=(-4, 4), access="inout")
+out = k.plane("out", u8, rows=(0, 9), cols=(0, 8), access="out", owns=((0, 9), (0, 8)))
+few = k.assumption("few", 0, 65535, why="a test")
+with k.stage(n=8) as n:
+    out[n, 5] = clip_u8(few(px[6, n - 4]))
+    px[6, n - 4] = 0
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_elements_of_words_stay_by_themselves(name: str, tmp_path: Path) -> None:
+    options, body = WORDS[name]
+    run_text(tmp_path, HEAD + textwrap.indent(body, "    "), options)

@@ -9,7 +9,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_16X16 and larger, BitDepth 10
 // 4 invocations an item
-// input hash 647aa406785df521
+// input hash a6efd7ad0cf891e7
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -210,7 +210,7 @@ void main() {
           (t147 < 0 ? ((t197 + 8) >> 4) : near5) : q2)) + (uint(t148 < 0 ? ((t203 + 8) >> 4) :
           q3) << 16));
       dst_uvec2[dst_p + 1] = uvec2((uint(t148 < 0 ? ((t208 + 8) >> 4) : q4)) + (uint(t148 < 0 ?
-          ((t213 + 8) >> 4) : q5) << 16), (dst_word_4.y & 0xffff0000u) + uint(out_4));
+          ((t213 + 8) >> 4) : q5) << 16), (dst_word_4.y & 0xffff0000u) + (uint(out_4) & 65535u));
       dst_uvec2[dst_p_2 - 2] = uvec2((dst_word_5.x & 0xffffu) + (uint(t356 < 0 ? ((t352 +
           8) >> 4) : p6_2) << 16), (uint(t356 < 0 ? ((t360 + 8) >> 4) : p5_2)) + (uint(t356 < 0 ?
           ((t365 + 8) >> 4) : p4_2) << 16));
@@ -223,7 +223,7 @@ void main() {
           (uint(t254 < 0 ? (t355 < 0 ? ((t405 + 8) >> 4) : near5_2) : q2_2)) + (uint(t356 < 0 ?
           ((t411 + 8) >> 4) : q3_2) << 16));
       dst_uvec2[dst_p_2 + 1] = uvec2((uint(t356 < 0 ? ((t416 + 8) >> 4) : q4_2)) + (uint(t356 < 0 ?
-          ((t421 + 8) >> 4) : q5_2) << 16), (dst_word_8.y & 0xffff0000u) + uint(out_5));
+          ((t421 + 8) >> 4) : q5_2) << 16), (dst_word_8.y & 0xffff0000u) + (uint(out_5) & 65535u));
     }
   }
 }

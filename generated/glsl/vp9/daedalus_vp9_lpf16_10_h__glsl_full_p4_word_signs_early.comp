@@ -9,7 +9,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_16X16 and larger, BitDepth 10
 // 2 invocations an item
-// input hash 1a0c41ecc514a1a8
+// input hash 94603f75f00e097e
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -366,7 +366,7 @@ void main() {
           (t147 < 0 ? ((t197 + 8) >> 4) : near5) : q2)) + (uint(t148 < 0 ? ((t203 + 8) >> 4) :
           q3) << 16));
       dst_uvec2[dst_p + 1] = uvec2((uint(t148 < 0 ? ((t208 + 8) >> 4) : q4)) + (uint(t148 < 0 ?
-          ((t213 + 8) >> 4) : q5) << 16), (dst_word_4.y & 0xffff0000u) + uint(out_6));
+          ((t213 + 8) >> 4) : q5) << 16), (dst_word_4.y & 0xffff0000u) + (uint(out_6) & 65535u));
       dst_uvec2[dst_p_2 - 2] = uvec2((dst_word_5.x & 0xffffu) + (uint(t356 < 0 ? ((t352 +
           8) >> 4) : p6_2) << 16), (uint(t356 < 0 ? ((t360 + 8) >> 4) : p5_2)) + (uint(t356 < 0 ?
           ((t365 + 8) >> 4) : p4_2) << 16));
@@ -379,7 +379,7 @@ void main() {
           (uint(t254 < 0 ? (t355 < 0 ? ((t405 + 8) >> 4) : near5_2) : q2_2)) + (uint(t356 < 0 ?
           ((t411 + 8) >> 4) : q3_2) << 16));
       dst_uvec2[dst_p_2 + 1] = uvec2((uint(t356 < 0 ? ((t416 + 8) >> 4) : q4_2)) + (uint(t356 < 0 ?
-          ((t421 + 8) >> 4) : q5_2) << 16), (dst_word_8.y & 0xffff0000u) + uint(out_7));
+          ((t421 + 8) >> 4) : q5_2) << 16), (dst_word_8.y & 0xffff0000u) + (uint(out_7) & 65535u));
       dst_uvec2[dst_p_3 - 2] = uvec2((dst_word_9.x & 0xffffu) + (uint(t565 < 0 ? ((t561 +
           8) >> 4) : p6_3) << 16), (uint(t565 < 0 ? ((t569 + 8) >> 4) : p5_3)) + (uint(t565 < 0 ?
           ((t574 + 8) >> 4) : p4_3) << 16));
@@ -392,7 +392,7 @@ void main() {
           (uint(t463 < 0 ? (t564 < 0 ? ((t614 + 8) >> 4) : near5_3) : q2_3)) + (uint(t565 < 0 ?
           ((t620 + 8) >> 4) : q3_3) << 16));
       dst_uvec2[dst_p_3 + 1] = uvec2((uint(t565 < 0 ? ((t625 + 8) >> 4) : q4_3)) + (uint(t565 < 0 ?
-          ((t630 + 8) >> 4) : q5_3) << 16), (dst_word_12.y & 0xffff0000u) + uint(out_8));
+          ((t630 + 8) >> 4) : q5_3) << 16), (dst_word_12.y & 0xffff0000u) + (uint(out_8) & 65535u));
       dst_uvec2[dst_p_4 - 2] = uvec2((dst_word_13.x & 0xffffu) + (uint(t774 < 0 ? ((t770 +
           8) >> 4) : p6_4) << 16), (uint(t774 < 0 ? ((t778 + 8) >> 4) : p5_4)) + (uint(t774 < 0 ?
           ((t783 + 8) >> 4) : p4_4) << 16));
@@ -405,7 +405,7 @@ void main() {
           (uint(t672 < 0 ? (t773 < 0 ? ((t823 + 8) >> 4) : near5_4) : q2_4)) + (uint(t774 < 0 ?
           ((t829 + 8) >> 4) : q3_4) << 16));
       dst_uvec2[dst_p_4 + 1] = uvec2((uint(t774 < 0 ? ((t834 + 8) >> 4) : q4_4)) + (uint(t774 < 0 ?
-          ((t839 + 8) >> 4) : q5_4) << 16), (dst_word_16.y & 0xffff0000u) + uint(out_9));
+          ((t839 + 8) >> 4) : q5_4) << 16), (dst_word_16.y & 0xffff0000u) + (uint(out_9) & 65535u));
     }
   }
 }

@@ -33,9 +33,10 @@ def field_of(word: str, t: DType, shift: int, kind: str) -> str:
 
 
 def packed(value: Node, t: DType, shift: int, values: Values, *, last: bool) -> str:
-    """A value as bits of a word."""
+    """A value as bits of a word; the bits above it are its sign's, if it is the `last`."""
     if value.op is Op.CONST:
-        return f"0x{(value.value & ((1 << t.bits) - 1)) << shift:x}u"
+        bits = value.value if last else value.value & ((1 << t.bits) - 1)
+        return f"0x{bits << shift & 0xFFFFFFFF:x}u"
     text = f"uint({values.text(value)})"
     if t.signed and not last and t.bits < 32:
         text = f"({text} & {(1 << t.bits) - 1}u)"

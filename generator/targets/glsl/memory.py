@@ -163,14 +163,22 @@ class StageMemory:
         return f"{view.name}[{place}] = {view.type}({values.text(s.value)});"
 
     def _made(self, u: Unit, number: int, values: Values) -> str:
-        """A word of a unit, made of the elements stored and, for the others, what was there."""
+        """A word of a unit, made of the elements stored and, for the others, what was there.
+
+        What a hostile item computes may not fit its element: it does not reach those above that
+        are kept.
+        """
         t, stores = u.buffer.dtype, u.words[number]
         assert t is not None
         parts, kept, less = list[str](), 0, 0
+        last_kept = max((n for n, s in enumerate(stores) if s is None), default=-1)
         for n, s in enumerate(stores):
             shift = t.bits * n
             if s is None:
                 kept |= ((1 << t.bits) - 1) << shift
+            elif n < last_kept and not values.certain(s.value):
+                text = f"uint({values.text(s.value)}) & {(1 << t.bits) - 1}u"
+                parts.append(f"({text}) << {shift}" if shift else text)
             elif _lifted(s.value) and t.bits < 32 and not t.signed:
                 x, k = s.value.args
                 less += k.value << shift

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from daedalus.dsl.ir import DType, Kernel, Node, Op
+from daedalus.dsl.ir import DType, Kernel, Node, Op, walk
 from daedalus.dsl.ranges import Interval, Ranges
 from daedalus.generator.targets.c.scalar import Names
 from daedalus.generator.targets.gpu.device import NotLowerable
@@ -97,6 +97,21 @@ class Values:
         if a.op is Op.CONST and a.value == 0 and kind == "int":
             self.negates, left = True, ZERO
         return f"{left} - {self.operand(b, kind)}"
+
+    def certain(self, node: Node) -> bool:
+        """Whether a value is in its range for hostile items as well: nothing below it is less
+        limited there."""
+        for n in walk((node,)):
+            match n.op:
+                case Op.LOAD | Op.PARAM:
+                    r, allowed = self.hostile.of(n), self.ranges.of(n)
+                case Op.ASSUME if n.attr[0]:
+                    r, allowed = self.ranges.of(n.args[0]), self.ranges.of(n)
+                case _:
+                    continue
+            if not r.within(allowed.lo, allowed.hi):
+                return False
+        return True
 
     def condition(self, node: Node) -> str:
         """A boolean emitted before, beside `&&`."""

@@ -70,6 +70,7 @@ def parameter(kernel: Kernel, p: Param, r: Record, element: int | str = 0) -> st
         at += element * p.dtype.bytes
         return _field(r.word(at // 4), p, 8 * (at % 4))
     size, bits = p.dtype.bytes, p.dtype.bits
+    element = f"({element})" if " " in element else element
     if p.count * size <= 4:  # all of it fits one word, though it may lie in two
         word, down = r.word(at // 4), 8 * (at % 4)
         if at % 4 + p.count * size > 4:
