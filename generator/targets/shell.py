@@ -110,21 +110,26 @@ class Body:
         return batch_arguments(kernel, self.items)
 
 
-_LOCAL = re.compile(r"(?:static )?const \w+ (\w+)(?:\[\d+\])* = ")
+# A constant, a pointer that stays, or a variable; what a variable gets later. Loops' counters and
+# pointers that move have other forms.
+_LOCAL = re.compile(r"(?:static |const )*\w+ (?:\*const )?(\w+)(?:\[\d+\])* = ")
+_LATER = re.compile(r"(\w+) = ")
 _WORD = re.compile(r"\w+")
 
 
 def body(kernel: Kernel, items: int, name: str, lines: list[str]) -> Body:
-    """A body without the locals that nothing reads, of which a tile may leave some."""
+    """A body without the locals that nothing reads, such as registers of a tile, or of lanes that
+    a mask turned out to exclude."""
     used: set[str] = set()
     kept: list[str] = []
     for line in reversed(lines):
         local = _LOCAL.match(line)
-        if local is not None and local[1] not in used:
+        given = local or _LATER.match(line)
+        if given is not None and given[1] not in used:
             continue
         if local is not None:
             used.discard(local[1])  # what stands before it may mean another of that name
-        used.update(_WORD.findall(line[local.end() :] if local else line))
+        used.update(_WORD.findall(line[given.end() :] if given else line))
         kept.append(line)
     arguments = body_arguments(kernel, items)
     ignored = [n for n in map(argument_name, arguments) if n not in used]
