@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+_LEFT_OUT = pytest.StashKey[int]()
 FILE = Path(__file__).with_name("costs.json")
 COSTLY = 0.5  # seconds of processor time
 _MEASURED = "processor seconds"
@@ -62,16 +63,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.nodeid in costs:
             item.add_marker("costly")
     if config.getoption("--share"):
-        left_out = _of_other_days(config, costs)
-        config.hook.pytest_deselected(items=[i for i in items if i.nodeid in left_out])
-        items[:] = [i for i in items if i.nodeid not in left_out]
+        other_days = _of_other_days(config, costs)
+        left_out = [i for i in items if i.nodeid in other_days]
+        config.stash[_LEFT_OUT] = len(left_out)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [i for i in items if i.nodeid not in other_days]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where several processes run tests, each tells the one that started it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(_LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    if hasattr(node, "workeroutput"):  # all of them collect the same tests
+        node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Says how many were left out, in the words of a skipped test."""
     if config.getoption("--share"):
-        left_out = _of_other_days(config, read())
-        terminalreporter.write_line(f"SKIPPED [{len(left_out)}] {FILE.name}: costly, of other days")
+        left_out = config.stash.get(_LEFT_OUT, 0)
+        terminalreporter.write_line(f"SKIPPED [{left_out}] {FILE.name}: costly, of other days")
 
 
 def _of_other_days(config: pytest.Config, costs: Mapping[str, float]) -> set[str]:

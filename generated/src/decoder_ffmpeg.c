@@ -120,9 +120,9 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     (void)unused0;
     (void)unused1;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_avg4__neon_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #else
     daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #endif
@@ -132,9 +132,9 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
   (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_avg4__neon_rows8_x2(dst, dst_stride, src, src_stride, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
 #endif
@@ -286,9 +286,9 @@ void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
     (void)unused0;
     (void)unused1;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_copy4__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_copy4__neon_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #else
     daedalus_tall_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #endif
@@ -298,9 +298,9 @@ void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
   (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_copy4__neon_rows8(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_copy4__neon_rows8_x2(dst, dst_stride, src, src_stride, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, rows);
 #endif
@@ -366,7 +366,7 @@ void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_copy8__neon_rows4(dst, dst_stride, src, src_stride, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_copy8__vector_rows4(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_copy8__c_rows4(dst, dst_stride, src, src_stride, rows);
 #endif
@@ -392,9 +392,9 @@ static void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride, c
 void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst4__neon_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iadst4__neon_full_x2(dst, dst_stride, coeffs);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iadst4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -404,9 +404,9 @@ void daedalus_ffmpeg_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_
     int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iadst4_idct4__neon_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iadst4_idct4__neon_full_x2(dst, dst_stride, coeffs);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4_idct4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iadst4_idct4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst4_idct4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -438,17 +438,17 @@ void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_
 void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
   if (eob <= 1) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct4__neon_dc(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct4__neon_dc_x2(dst, dst_stride, coeffs, eob);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_dc(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct4__vector_dc_x2(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct4__c_dc(dst, dst_stride, coeffs, eob);
 #endif
   } else {
 #if DAEDALUS_HAVE_NEON
-    daedalus_clearing_vp9_idct4__neon_full(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct4__neon_full_x2(dst, dst_stride, coeffs, eob);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_full(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct4__vector_full_x2(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct4__c_full(dst, dst_stride, coeffs, eob);
 #endif
@@ -459,9 +459,9 @@ void daedalus_ffmpeg_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_
     int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_idct4_iadst4__neon_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_idct4_iadst4__neon_full_x2(dst, dst_stride, coeffs);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct4_iadst4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_idct4_iadst4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_idct4_iadst4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -510,9 +510,9 @@ void daedalus_ffmpeg_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride, int16_
 void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_vp9_iwht4__neon_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iwht4__neon_full_x2(dst, dst_stride, coeffs);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iwht4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iwht4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iwht4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -1922,10 +1922,12 @@ void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
       daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+      daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
 #endif
@@ -1937,10 +1939,10 @@ void daedalus_ffmpeg_vp9_mc_4h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+      daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
@@ -1991,10 +1993,12 @@ void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
       daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+      daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
 #endif
@@ -2006,10 +2010,10 @@ void daedalus_ffmpeg_vp9_mc_4h_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+      daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
@@ -2060,10 +2064,12 @@ void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
       daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+      daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
 #endif
@@ -2075,10 +2081,10 @@ void daedalus_ffmpeg_vp9_mc_4h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+      daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
@@ -2129,10 +2135,12 @@ void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
       daedalus_tall_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+      daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
 #endif
@@ -2144,10 +2152,10 @@ void daedalus_ffmpeg_vp9_mc_4h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+      daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
@@ -2199,11 +2207,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
       daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
@@ -2216,10 +2224,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
@@ -2271,11 +2279,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
       daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
@@ -2288,10 +2296,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
@@ -2342,11 +2350,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
       daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
@@ -2359,10 +2367,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
@@ -2414,11 +2422,11 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
       daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+      daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
@@ -2431,10 +2439,10 @@ void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
     } else {
-      daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+      daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
@@ -2484,11 +2492,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
       daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+      daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
@@ -2500,10 +2508,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
     } else {
-      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+      daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -2553,11 +2561,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
       daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+      daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
@@ -2569,10 +2577,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
     } else {
-      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+      daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -2622,11 +2630,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
       daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+      daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
@@ -2638,10 +2646,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
     } else {
-      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+      daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -2691,11 +2699,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
       daedalus_tall_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+      daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
@@ -2707,10 +2715,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
     if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
       daedalus_item_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
     } else {
-      daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+      daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -2760,11 +2768,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
       daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
@@ -2778,10 +2786,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
       daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
           rows);
     } else {
-      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -2832,11 +2840,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
       daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
@@ -2850,10 +2858,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
       daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
           rows);
     } else {
-      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -2904,11 +2912,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
       daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
@@ -2922,10 +2930,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
       daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
           rows);
     } else {
-      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -2976,11 +2984,11 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
       daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
           (size_t)rows / 8);
     } else {
-      daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+      daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
           (size_t)rows / 8);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
@@ -2994,10 +3002,10 @@ void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
       daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
           rows);
     } else {
-      daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+      daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -3045,9 +3053,11 @@ void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
 #endif
@@ -3056,9 +3066,9 @@ void daedalus_ffmpeg_vp9_mc_4v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -3101,9 +3111,11 @@ void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
 #endif
@@ -3112,9 +3124,9 @@ void daedalus_ffmpeg_vp9_mc_4v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -3157,9 +3169,11 @@ void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
 #endif
@@ -3168,9 +3182,9 @@ void daedalus_ffmpeg_vp9_mc_4v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -3213,9 +3227,11 @@ void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
 #endif
@@ -3224,9 +3240,9 @@ void daedalus_ffmpeg_vp9_mc_4v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
@@ -3270,10 +3286,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
@@ -3283,9 +3299,9 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -3329,10 +3345,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
@@ -3342,9 +3358,9 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -3387,10 +3403,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
@@ -3400,9 +3416,9 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -3446,10 +3462,10 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
     }
     (void)unused0;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+    daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
@@ -3459,9 +3475,9 @@ void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
@@ -4101,7 +4117,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const
       daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -4170,7 +4186,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_regular(uint8_t *dst, ptrdiff_t dst_stride, cons
       daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -4239,7 +4255,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const 
       daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -4308,7 +4324,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, con
       daedalus_item_vp9_mc_8hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -4380,7 +4396,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, c
       daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -4452,7 +4468,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, 
       daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -4524,7 +4540,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, co
       daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -4596,7 +4612,7 @@ void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
       daedalus_item_vp9_mc_8hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
     }
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -4652,7 +4668,7 @@ void daedalus_ffmpeg_vp9_mc_8v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const 
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -4708,7 +4724,7 @@ void daedalus_ffmpeg_vp9_mc_8v_regular(uint8_t *dst, ptrdiff_t dst_stride, const
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -4764,7 +4780,7 @@ void daedalus_ffmpeg_vp9_mc_8v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const u
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -4820,7 +4836,7 @@ void daedalus_ffmpeg_vp9_mc_8v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, cons
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
@@ -4879,7 +4895,7 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, co
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -4938,7 +4954,7 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, c
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -4996,7 +5012,7 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, con
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -5055,7 +5071,7 @@ void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride, 
 #if DAEDALUS_HAVE_NEON
     daedalus_item_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
@@ -5185,7 +5201,7 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     (void)unused0;
     (void)unused1;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #else
     daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #endif
@@ -5195,7 +5211,7 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
   (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
 #endif
@@ -5340,7 +5356,7 @@ static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
     (void)unused0;
     (void)unused1;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #else
     daedalus_tall_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #endif
@@ -5350,7 +5366,7 @@ static void daedalus_ffmpeg_vp9_copy4__plain(uint8_t *dst, ptrdiff_t dst_stride,
   (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy4__vector_rows8(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_copy4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_copy4__c_rows8(dst, dst_stride, src, src_stride, rows);
 #endif
@@ -5410,7 +5426,7 @@ static void daedalus_ffmpeg_vp9_copy8__plain(uint8_t *dst, ptrdiff_t dst_stride,
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_copy8__vector_full(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_copy8__vector_rows4(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_copy8__c_rows4(dst, dst_stride, src, src_stride, rows);
 #endif
@@ -5437,7 +5453,7 @@ static void daedalus_ffmpeg_vp9_iadst4__plain(uint8_t *dst, ptrdiff_t dst_stride
     int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iadst4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -5449,7 +5465,7 @@ static void daedalus_ffmpeg_vp9_iadst4_idct4__plain(uint8_t *dst, ptrdiff_t dst_
     int16_t *coeffs, int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iadst4_idct4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iadst4_idct4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iadst4_idct4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -5485,13 +5501,13 @@ static void daedalus_ffmpeg_vp9_idct4__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int eob) {
   if (eob <= 1) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_dc(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct4__vector_dc_x2(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct4__c_dc(dst, dst_stride, coeffs, eob);
 #endif
   } else {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_clearing_vp9_idct4__vector_full(dst, dst_stride, coeffs, eob);
+    daedalus_clearing_vp9_idct4__vector_full_x2(dst, dst_stride, coeffs, eob);
 #else
     daedalus_clearing_vp9_idct4__c_full(dst, dst_stride, coeffs, eob);
 #endif
@@ -5504,7 +5520,7 @@ static void daedalus_ffmpeg_vp9_idct4_iadst4__plain(uint8_t *dst, ptrdiff_t dst_
     int16_t *coeffs, int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_idct4_iadst4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_idct4_iadst4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_idct4_iadst4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -5553,7 +5569,7 @@ static void daedalus_ffmpeg_vp9_iwht4__plain(uint8_t *dst, ptrdiff_t dst_stride,
     int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_vp9_iwht4__vector_full(dst, dst_stride, coeffs);
+  daedalus_clearing_vp9_iwht4__vector_full_x2(dst, dst_stride, coeffs);
 #else
   daedalus_clearing_vp9_iwht4__c_full(dst, dst_stride, coeffs);
 #endif
@@ -7788,7 +7804,8 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
 #endif
@@ -7797,7 +7814,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__plain(uint8_t *dst, ptrdiff_t dst_
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
@@ -7838,12 +7855,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_smooth__neon(uint8_t *dst, ptrdiff_t dst_s
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
@@ -7910,7 +7928,8 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__plain(uint8_t *dst, ptrdiff_t dst
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
 #endif
@@ -7919,7 +7938,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__plain(uint8_t *dst, ptrdiff_t dst
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
@@ -7960,12 +7979,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_regular__neon(uint8_t *dst, ptrdiff_t dst_
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
@@ -8033,7 +8053,8 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
 #endif
@@ -8042,7 +8063,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
@@ -8083,12 +8104,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_sharp__neon(uint8_t *dst, ptrdiff_t dst_st
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
@@ -8155,7 +8177,8 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
 #endif
@@ -8164,7 +8187,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__plain(uint8_t *dst, ptrdiff_t ds
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    daedalus_item_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_4h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
@@ -8205,12 +8228,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_bilinear__neon(uint8_t *dst, ptrdiff_t dst
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    daedalus_item_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
@@ -8278,7 +8302,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
@@ -8288,7 +8312,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
 #endif
@@ -8330,13 +8354,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_smooth__neon(uint8_t *dst, ptrdiff_t d
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx,
         (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, rows);
   } else {
@@ -8405,7 +8429,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(uint8_t *dst, ptrdiff_t
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
@@ -8415,7 +8439,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__plain(uint8_t *dst, ptrdiff_t
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
 #endif
@@ -8457,13 +8481,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_regular__neon(uint8_t *dst, ptrdiff_t 
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx,
         (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, rows);
   } else {
@@ -8532,7 +8556,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
@@ -8542,7 +8566,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
 #endif
@@ -8584,13 +8608,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_sharp__neon(uint8_t *dst, ptrdiff_t ds
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx,
         (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, rows);
   } else {
@@ -8658,7 +8682,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
@@ -8668,7 +8692,7 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__plain(uint8_t *dst, ptrdiff_
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
 #else
     daedalus_item_vp9_mc_4h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
 #endif
@@ -8710,13 +8734,13 @@ static void daedalus_ffmpeg_vp9_mc_4h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t
       return;
     }
     (void)unused0;
-    daedalus_tall_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+    daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx,
         (size_t)rows / 8);
     return;
   }
   (void)unused0;
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4h_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, rows);
   } else {
@@ -8783,7 +8807,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, (size_t)rows / 8);
@@ -8792,7 +8816,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -8831,12 +8855,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_
       daedalus_ffmpeg_vp9_mc_4hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
@@ -8900,7 +8924,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain(uint8_t *dst, ptrdiff_t ds
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, (size_t)rows / 8);
@@ -8909,7 +8933,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__plain(uint8_t *dst, ptrdiff_t ds
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -8948,12 +8972,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_regular__neon(uint8_t *dst, ptrdiff_t dst
       daedalus_ffmpeg_vp9_mc_4hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
@@ -9016,7 +9040,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, (size_t)rows / 8);
@@ -9025,7 +9049,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -9064,12 +9088,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_s
       daedalus_ffmpeg_vp9_mc_4hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
@@ -9133,7 +9157,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    daedalus_tall_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, (size_t)rows / 8);
@@ -9142,7 +9166,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -9182,12 +9206,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_bilinear__neon(uint8_t *dst, ptrdiff_t ds
           my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    daedalus_tall_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
@@ -9251,7 +9275,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
@@ -9261,7 +9285,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -9301,12 +9325,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t 
           my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
   } else {
@@ -9370,7 +9394,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(uint8_t *dst, ptrdiff_
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
@@ -9380,7 +9404,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__plain(uint8_t *dst, ptrdiff_
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -9420,12 +9444,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_regular__neon(uint8_t *dst, ptrdiff_t
           my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
   } else {
@@ -9490,7 +9514,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
@@ -9500,7 +9524,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -9540,12 +9564,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t d
           my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
   } else {
@@ -9609,7 +9633,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
       return;
     }
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
@@ -9619,7 +9643,7 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
   }
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -9659,12 +9683,12 @@ static void daedalus_ffmpeg_vp9_mc_4hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_
           mx, my);
       return;
     }
-    daedalus_tall_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+    daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my,
         (size_t)rows / 8);
     return;
   }
   if (rows >= 8) {
-    daedalus_item_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else if (rows == 4) {
     daedalus_item_vp9_mc_4hv_avg__neon_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
   } else {
@@ -9730,7 +9754,8 @@ static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
 #endif
@@ -9739,7 +9764,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -9781,7 +9806,8 @@ static void daedalus_ffmpeg_vp9_mc_4v_regular__plain(uint8_t *dst, ptrdiff_t dst
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
 #endif
@@ -9790,7 +9816,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_regular__plain(uint8_t *dst, ptrdiff_t dst
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -9832,7 +9858,8 @@ static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
 #endif
@@ -9841,7 +9868,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -9883,7 +9910,8 @@ static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+    daedalus_tall_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
 #endif
@@ -9892,7 +9920,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_4v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
@@ -9934,7 +9962,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
@@ -9944,7 +9972,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -9987,7 +10015,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(uint8_t *dst, ptrdiff_t
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
@@ -9997,7 +10025,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_regular__plain(uint8_t *dst, ptrdiff_t
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -10040,7 +10068,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
@@ -10050,7 +10078,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -10093,7 +10121,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
     }
     (void)unused0;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+    daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my,
         (size_t)rows / 8);
 #else
     daedalus_tall_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
@@ -10103,7 +10131,7 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
   (void)unused0;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_4v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
@@ -11156,7 +11184,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_smooth__plain(uint8_t *dst, ptrdiff_t dst
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -11273,7 +11301,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_regular__plain(uint8_t *dst, ptrdiff_t ds
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -11389,7 +11417,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -11506,7 +11534,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_bilinear__plain(uint8_t *dst, ptrdiff_t d
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_8hv__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -11625,7 +11653,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 0, mx, my, rows);
 #endif
@@ -11744,7 +11772,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_regular__plain(uint8_t *dst, ptrdiff_
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 1, mx, my, rows);
 #endif
@@ -11864,7 +11892,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t 
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 2, mx, my, rows);
 #endif
@@ -11983,7 +12011,7 @@ static void daedalus_ffmpeg_vp9_mc_8hv_avg_bilinear__plain(uint8_t *dst, ptrdiff
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    daedalus_item_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #else
     daedalus_item_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, src, src_stride, 3, mx, my, rows);
 #endif
@@ -12103,7 +12131,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_smooth__plain(uint8_t *dst, ptrdiff_t dst_
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -12154,7 +12182,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_regular__plain(uint8_t *dst, ptrdiff_t dst
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -12205,7 +12233,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_sharp__plain(uint8_t *dst, ptrdiff_t dst_s
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -12256,7 +12284,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_bilinear__plain(uint8_t *dst, ptrdiff_t ds
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_8v__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif
@@ -12308,7 +12336,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_smooth__plain(uint8_t *dst, ptrdiff_t 
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 0, my, rows);
 #endif
@@ -12361,7 +12389,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_regular__plain(uint8_t *dst, ptrdiff_t
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 1, my, rows);
 #endif
@@ -12414,7 +12442,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_sharp__plain(uint8_t *dst, ptrdiff_t d
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 2, my, rows);
 #endif
@@ -12467,7 +12495,7 @@ static void daedalus_ffmpeg_vp9_mc_8v_avg_bilinear__plain(uint8_t *dst, ptrdiff_
 #endif
   } else if (rows == 4) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_mc_8v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+    daedalus_item_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #else
     daedalus_item_vp9_mc_8v_avg__c_sub4(dst, dst_stride, src, src_stride, 3, my, rows);
 #endif

@@ -385,7 +385,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1309,
+    .rank = 1313,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
@@ -397,7 +397,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1310,
+    .rank = 1314,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
@@ -409,7 +409,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 906,
+    .rank = 915,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
   },
@@ -421,7 +421,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 907,
+    .rank = 916,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
@@ -634,14 +634,14 @@ static const daedalus_variant av1_sgr8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_sgr8__qpu_full_p8",
+    .name = "daedalus_av1_sgr8__qpu_full_p4",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_av1_sgr8__qpu_full_p8,
+    .qpu = &daedalus_av1_sgr8__qpu_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -1754,14 +1754,14 @@ static const daedalus_class_desc vp9_avg4_classes[] = {
 static const daedalus_variant vp9_avg4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg4__neon_rows8_r2",
+    .name = "daedalus_vp9_avg4__neon_rows8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_avg4__neon_rows8_r2,
+    .cpu = daedalus_vp9_avg4__neon_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -1778,14 +1778,14 @@ static const daedalus_variant vp9_avg4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_avg4__vector_rows8",
+    .name = "daedalus_vp9_avg4__vector_rows8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_avg4__vector_rows8,
+    .cpu = daedalus_vp9_avg4__vector_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2305,14 +2305,14 @@ static const daedalus_class_desc vp9_copy4_classes[] = {
 static const daedalus_variant vp9_copy4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy4__neon_rows8",
+    .name = "daedalus_vp9_copy4__neon_rows8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_copy4__neon_rows8,
+    .cpu = daedalus_vp9_copy4__neon_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -2329,14 +2329,14 @@ static const daedalus_variant vp9_copy4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_copy4__vector_rows8",
+    .name = "daedalus_vp9_copy4__vector_rows8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_copy4__vector_rows8,
+    .cpu = daedalus_vp9_copy4__vector_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2535,6 +2535,18 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .cpu = daedalus_vp9_copy8__vector_rows8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy8__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy8__vector_rows4,
+  },
+#endif
   {
     .name = "daedalus_vp9_copy8__c_rows8",
     .target = "c",
@@ -2622,7 +2634,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy8__vector_full,
   },
@@ -2769,26 +2781,26 @@ static const daedalus_variant vp9_iadst4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_iadst4__neon_full",
+    .name = "daedalus_vp9_iadst4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_iadst4__neon_full,
+    .cpu = daedalus_vp9_iadst4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_iadst4__vector_full",
+    .name = "daedalus_vp9_iadst4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_iadst4__vector_full,
+    .cpu = daedalus_vp9_iadst4__vector_full_x2,
   },
 #endif
   {
@@ -2887,26 +2899,26 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_iadst4_idct4__neon_full",
+    .name = "daedalus_vp9_iadst4_idct4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_iadst4_idct4__neon_full,
+    .cpu = daedalus_vp9_iadst4_idct4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_iadst4_idct4__vector_full",
+    .name = "daedalus_vp9_iadst4_idct4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_iadst4_idct4__vector_full,
+    .cpu = daedalus_vp9_iadst4_idct4__vector_full_x2,
   },
 #endif
   {
@@ -2957,38 +2969,26 @@ static const daedalus_class_desc vp9_iadst8_classes[] = {
 static const daedalus_variant vp9_iadst8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_iadst8__qpu_full_p2_word_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8__qpu_full_p2_word_shuffle",
+    .name = "daedalus_vp9_iadst8__qpu_full_p2",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_iadst8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 1302,
-    .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8__qpu_full,
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3087,38 +3087,26 @@ static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
 static const daedalus_variant vp9_iadst8_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle",
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_iadst8_idct8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 1302,
-    .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full,
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3248,26 +3236,26 @@ static const daedalus_variant vp9_idct4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4__neon_dc",
+    .name = "daedalus_vp9_idct4__neon_dc_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_idct4__neon_dc,
+    .cpu = daedalus_vp9_idct4__neon_dc_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_idct4__vector_dc",
+    .name = "daedalus_vp9_idct4__vector_dc_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_idct4__vector_dc,
+    .cpu = daedalus_vp9_idct4__vector_dc_x2,
   },
 #endif
   {
@@ -3287,7 +3275,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p4_word_keep,
   },
@@ -3299,7 +3287,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1302,
+    .rank = 1303,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p2,
   },
@@ -3311,7 +3299,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 901,
+    .rank = 903,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4_word,
   },
@@ -3323,33 +3311,33 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 902,
+    .rank = 904,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4__neon_full",
+    .name = "daedalus_vp9_idct4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_idct4__neon_full,
+    .cpu = daedalus_vp9_idct4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_idct4__vector_full",
+    .name = "daedalus_vp9_idct4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 401,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_idct4__vector_full,
+    .cpu = daedalus_vp9_idct4__vector_full_x2,
   },
 #endif
   {
@@ -3448,26 +3436,26 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4_iadst4__neon_full",
+    .name = "daedalus_vp9_idct4_iadst4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_idct4_iadst4__neon_full,
+    .cpu = daedalus_vp9_idct4_iadst4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_idct4_iadst4__vector_full",
+    .name = "daedalus_vp9_idct4_iadst4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_idct4_iadst4__vector_full,
+    .cpu = daedalus_vp9_idct4_iadst4__vector_full_x2,
   },
 #endif
   {
@@ -3709,7 +3697,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 902,
+    .rank = 906,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
@@ -3721,7 +3709,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 903,
+    .rank = 907,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
@@ -3733,7 +3721,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 904,
+    .rank = 908,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
@@ -3928,38 +3916,26 @@ static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
 static const daedalus_variant vp9_idct8_iadst8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle",
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8_iadst8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 1302,
-    .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full,
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -4106,26 +4082,26 @@ static const daedalus_variant vp9_iwht4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_iwht4__neon_full",
+    .name = "daedalus_vp9_iwht4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_iwht4__neon_full,
+    .cpu = daedalus_vp9_iwht4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_iwht4__vector_full",
+    .name = "daedalus_vp9_iwht4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_iwht4__vector_full,
+    .cpu = daedalus_vp9_iwht4__vector_full_x2,
   },
 #endif
   {
@@ -4268,14 +4244,14 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_lpf16_10_v__qpu_full_p8",
+    .name = "daedalus_vp9_lpf16_10_v__qpu_full",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_p8,
+    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -6012,14 +5988,14 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h__neon_sub8",
+    .name = "daedalus_vp9_mc_4h__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4h__neon_sub8,
+    .cpu = daedalus_vp9_mc_4h__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6048,14 +6024,14 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h__vector_sub8",
+    .name = "daedalus_vp9_mc_4h__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4h__vector_sub8,
+    .cpu = daedalus_vp9_mc_4h__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6271,14 +6247,14 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h_avg__neon_sub8",
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8,
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6307,14 +6283,14 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h_avg__vector_sub8",
+    .name = "daedalus_vp9_mc_4h_avg__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4h_avg__vector_sub8,
+    .cpu = daedalus_vp9_mc_4h_avg__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6495,26 +6471,26 @@ static const daedalus_class_desc vp9_mc_4hv_classes[] = {
 static const daedalus_variant vp9_mc_4hv_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6531,14 +6507,14 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv__neon_sub8",
+    .name = "daedalus_vp9_mc_4hv__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4hv__neon_sub8,
+    .cpu = daedalus_vp9_mc_4hv__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6567,14 +6543,14 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv__vector_sub8",
+    .name = "daedalus_vp9_mc_4hv__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4hv__vector_sub8,
+    .cpu = daedalus_vp9_mc_4hv__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6621,26 +6597,26 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle",
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p16_word_unaligned_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1302,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_full_p4",
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p8",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1303,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p8,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -6755,26 +6731,26 @@ static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6791,14 +6767,14 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8",
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8,
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6827,14 +6803,14 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv_avg__vector_sub8",
+    .name = "daedalus_vp9_mc_4hv_avg__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8,
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7014,14 +6990,14 @@ static const daedalus_class_desc vp9_mc_4v_classes[] = {
 static const daedalus_variant vp9_mc_4v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v__neon_sub8",
+    .name = "daedalus_vp9_mc_4v__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4v__neon_sub8,
+    .cpu = daedalus_vp9_mc_4v__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7038,14 +7014,14 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4v__vector_sub8",
+    .name = "daedalus_vp9_mc_4v__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4v__vector_sub8,
+    .cpu = daedalus_vp9_mc_4v__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7225,14 +7201,14 @@ static const daedalus_class_desc vp9_mc_4v_avg_classes[] = {
 static const daedalus_variant vp9_mc_4v_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v_avg__neon_sub8",
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4v_avg__neon_sub8,
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7249,14 +7225,14 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4v_avg__vector_sub8",
+    .name = "daedalus_vp9_mc_4v_avg__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4v_avg__vector_sub8,
+    .cpu = daedalus_vp9_mc_4v_avg__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -8027,26 +8003,26 @@ static const daedalus_class_desc vp9_mc_8hv_classes[] = {
 static const daedalus_variant vp9_mc_8hv_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -8109,6 +8085,18 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .cpu = daedalus_vp9_mc_8hv__vector_sub8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8hv__vector_sub4,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8hv__c_sub8",
     .target = "c",
@@ -8141,26 +8129,26 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle",
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p16_word_unaligned_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1302,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_full_p8",
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p16",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1303,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p16,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -8206,7 +8194,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv__vector_full,
   },
@@ -8275,26 +8263,26 @@ static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
 static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -8355,6 +8343,18 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .rank = 400,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_sub4,
   },
 #endif
   {
@@ -8454,7 +8454,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
   },
@@ -8556,6 +8556,18 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .cpu = daedalus_vp9_mc_8v__vector_sub8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8v__vector_sub4,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8v__c_sub8",
     .target = "c",
@@ -8653,7 +8665,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v__vector_full,
   },
@@ -8755,6 +8767,18 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8v_avg__vector_sub8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8v_avg__vector_sub4,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8v_avg__c_sub8",
     .target = "c",
@@ -8852,7 +8876,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__vector_full,
   },
@@ -9454,7 +9478,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "e4cad7a49e37a6b7",
+  .generator = "570493b30d6acc12",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -420,12 +420,168 @@ static const daedalus_variant av1_cdef8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
+    .name = "daedalus_av1_cdef8__qpu_pri_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1509,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_pri_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_pri_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1510,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_pri_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_sec_p4_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 4,
+    .prod = false,
+    .rank = 1511,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_sec_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_av1_cdef8__qpu_sec_p8",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 4,
+    .prod = false,
+    .rank = 1512,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_av1_cdef8__qpu_sec_p8,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inpri_p2_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1106,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inpri_p2_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_insec_p2_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1107,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_insec_p2_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_inside_p2_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1108,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_inside_p2_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_pri_p4_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1109,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_pri_p4_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_pri_p2_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1110,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_pri_p2_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_pri_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = false,
+    .rank = 1111,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_pri_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_sec_p4_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 4,
+    .prod = false,
+    .rank = 1112,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_sec_p4_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_sec_p2_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 4,
+    .prod = false,
+    .rank = 1113,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_sec_p2_word_unaligned_signs,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_sec_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 4,
+    .prod = false,
+    .rank = 1114,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_sec_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
     .name = "daedalus_av1_cdef8__qpu_full_p4_word",
     .target = "qpu",
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1309,
+    .rank = 1313,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4_word,
   },
@@ -437,7 +593,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 1310,
+    .rank = 1314,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_av1_cdef8__qpu_full_p4,
   },
@@ -449,7 +605,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 906,
+    .rank = 915,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4_word,
   },
@@ -461,7 +617,7 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .needs = 0,
     .class_index = 5,
     .prod = true,
-    .rank = 907,
+    .rank = 916,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_av1_cdef8__glsl_full_p4,
   },
@@ -500,6 +656,18 @@ static const daedalus_variant av1_cdef8_variants[] = {
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_av1_cdef8__c_full,
   },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_av1_cdef8__glsl_full_p2_word_unaligned_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 5,
+    .prod = false,
+    .rank = 1117,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_av1_cdef8__glsl_full_p2_word_unaligned_signs,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc av1_cdef_dir_buffers[] = {
@@ -686,14 +854,14 @@ static const daedalus_variant av1_sgr8_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_av1_sgr8__qpu_full_p8",
+    .name = "daedalus_av1_sgr8__qpu_full_p4",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_av1_sgr8__qpu_full_p8,
+    .qpu = &daedalus_av1_sgr8__qpu_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -889,6 +1057,18 @@ static const daedalus_variant h264_deblock_luma_v_variants[] = {
     .qpu = &daedalus_h264_deblock_luma_v__qpu_full_p2,
   },
 #endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_deblock_luma_v__glsl_full_p2_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_deblock_luma_v__glsl_full_p2_word_signs_early,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_h264_deblock_luma_v__neon_full",
@@ -1053,6 +1233,18 @@ static const daedalus_variant h264_idct4_variants[] = {
     .rank = 1504,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_h264_idct4__qpu_full_p4_word_threads4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_h264_idct4__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_h264_idct4__glsl_full_p2_word_pack,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -1595,6 +1787,18 @@ static const daedalus_variant sand128_nv12_variants[] = {
     .qpu = &daedalus_sand128_nv12__qpu_full_p16_recordonce,
   },
 #endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_nv12__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_nv12__glsl_full_p4_word_unaligned,
+  },
+#endif
 };
 
 static const daedalus_buffer_desc sand128_p010_buffers[] = {
@@ -1765,6 +1969,18 @@ static const daedalus_variant sand128_p010_variants[] = {
     .rank = 1503,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_sand128_p010__qpu_full_p4_recordonce,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_sand128_p010__glsl_full_p4_word_signs",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_sand128_p010__glsl_full_p4_word_signs,
   },
 #endif
 };
@@ -1986,14 +2202,14 @@ static const daedalus_class_desc vp9_avg4_classes[] = {
 static const daedalus_variant vp9_avg4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg4__neon_rows8_r2",
+    .name = "daedalus_vp9_avg4__neon_rows8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_avg4__neon_rows8_r2,
+    .cpu = daedalus_vp9_avg4__neon_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -2010,14 +2226,14 @@ static const daedalus_variant vp9_avg4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_avg4__vector_rows8",
+    .name = "daedalus_vp9_avg4__vector_rows8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_avg4__vector_rows8,
+    .cpu = daedalus_vp9_avg4__vector_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2573,14 +2789,14 @@ static const daedalus_class_desc vp9_copy4_classes[] = {
 static const daedalus_variant vp9_copy4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_copy4__neon_rows8",
+    .name = "daedalus_vp9_copy4__neon_rows8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_copy4__neon_rows8,
+    .cpu = daedalus_vp9_copy4__neon_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -2597,14 +2813,14 @@ static const daedalus_variant vp9_copy4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_copy4__vector_rows8",
+    .name = "daedalus_vp9_copy4__vector_rows8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_copy4__vector_rows8,
+    .cpu = daedalus_vp9_copy4__vector_rows8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -2815,6 +3031,18 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .cpu = daedalus_vp9_copy8__vector_rows8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy8__vector_rows4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy8__vector_rows4,
+  },
+#endif
   {
     .name = "daedalus_vp9_copy8__c_rows8",
     .target = "c",
@@ -2902,7 +3130,7 @@ static const daedalus_variant vp9_copy8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_copy8__vector_full,
   },
@@ -3061,26 +3289,26 @@ static const daedalus_variant vp9_iadst4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_iadst4__neon_full",
+    .name = "daedalus_vp9_iadst4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_iadst4__neon_full,
+    .cpu = daedalus_vp9_iadst4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_iadst4__vector_full",
+    .name = "daedalus_vp9_iadst4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_iadst4__vector_full,
+    .cpu = daedalus_vp9_iadst4__vector_full_x2,
   },
 #endif
   {
@@ -3191,26 +3419,26 @@ static const daedalus_variant vp9_iadst4_idct4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_iadst4_idct4__neon_full",
+    .name = "daedalus_vp9_iadst4_idct4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_iadst4_idct4__neon_full,
+    .cpu = daedalus_vp9_iadst4_idct4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_iadst4_idct4__vector_full",
+    .name = "daedalus_vp9_iadst4_idct4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_iadst4_idct4__vector_full,
+    .cpu = daedalus_vp9_iadst4_idct4__vector_full_x2,
   },
 #endif
   {
@@ -3273,38 +3501,26 @@ static const daedalus_class_desc vp9_iadst8_classes[] = {
 static const daedalus_variant vp9_iadst8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_iadst8__qpu_full_p2_word_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8__qpu_full_p2_word_shuffle",
+    .name = "daedalus_vp9_iadst8__qpu_full_p2",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8__qpu_full_p2_word_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_iadst8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 1302,
-    .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8__qpu_full,
+    .qpu = &daedalus_vp9_iadst8__qpu_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3367,14 +3583,14 @@ static const daedalus_variant vp9_iadst8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_iadst8__glsl_full_word",
+    .name = "daedalus_vp9_iadst8__glsl_full_p4_word_pack",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_iadst8__glsl_full_word,
+    .gpu = &daedalus_vp9_iadst8__glsl_full_p4_word_pack,
   },
 #endif
 };
@@ -3415,38 +3631,26 @@ static const daedalus_class_desc vp9_iadst8_idct8_classes[] = {
 static const daedalus_variant vp9_iadst8_idct8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle",
+    .name = "daedalus_vp9_iadst8_idct8__qpu_full_p2",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_iadst8_idct8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 1302,
-    .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full,
+    .qpu = &daedalus_vp9_iadst8_idct8__qpu_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -3509,14 +3713,14 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_iadst8_idct8__glsl_full_word",
+    .name = "daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_word,
+    .gpu = &daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack,
   },
 #endif
 };
@@ -3588,26 +3792,26 @@ static const daedalus_variant vp9_idct4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4__neon_dc",
+    .name = "daedalus_vp9_idct4__neon_dc_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_idct4__neon_dc,
+    .cpu = daedalus_vp9_idct4__neon_dc_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_idct4__vector_dc",
+    .name = "daedalus_vp9_idct4__vector_dc_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_idct4__vector_dc,
+    .cpu = daedalus_vp9_idct4__vector_dc_x2,
   },
 #endif
   {
@@ -3622,12 +3826,48 @@ static const daedalus_variant vp9_idct4_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
+    .name = "daedalus_vp9_idct4__qpu_dc_p2",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1501,
+    .reason = "not a prod variant: chosen for lack of another",
+    .qpu = &daedalus_vp9_idct4__qpu_dc_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_dc_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1101,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct4__glsl_dc_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct4__glsl_dc_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct4__glsl_dc_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
     .name = "daedalus_vp9_idct4__qpu_full_p4_word_keep",
     .target = "qpu",
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1301,
+    .rank = 1302,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p4_word_keep,
   },
@@ -3639,7 +3879,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 1302,
+    .rank = 1303,
     .reason = "the first of the QPU variants for such items",
     .qpu = &daedalus_vp9_idct4__qpu_full_p2,
   },
@@ -3651,7 +3891,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 901,
+    .rank = 903,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4_word,
   },
@@ -3663,33 +3903,33 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = true,
-    .rank = 902,
+    .rank = 904,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct4__glsl_full_p4,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4__neon_full",
+    .name = "daedalus_vp9_idct4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_idct4__neon_full,
+    .cpu = daedalus_vp9_idct4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_idct4__vector_full",
+    .name = "daedalus_vp9_idct4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 1,
     .prod = true,
     .rank = 401,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_idct4__vector_full,
+    .cpu = daedalus_vp9_idct4__vector_full_x2,
   },
 #endif
   {
@@ -3709,7 +3949,7 @@ static const daedalus_variant vp9_idct4_variants[] = {
     .needs = 0,
     .class_index = 1,
     .prod = false,
-    .rank = 1103,
+    .rank = 1105,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_idct4__glsl_full_p2_word_pack,
   },
@@ -3800,26 +4040,26 @@ static const daedalus_variant vp9_idct4_iadst4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_idct4_iadst4__neon_full",
+    .name = "daedalus_vp9_idct4_iadst4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_idct4_iadst4__neon_full,
+    .cpu = daedalus_vp9_idct4_iadst4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_idct4_iadst4__vector_full",
+    .name = "daedalus_vp9_idct4_iadst4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_idct4_iadst4__vector_full,
+    .cpu = daedalus_vp9_idct4_iadst4__vector_full_x2,
   },
 #endif
   {
@@ -4030,6 +4270,54 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .qpu = &daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle,
   },
 #endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_dc_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_dc_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_dc_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1103,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_dc_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_eob12_p4_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1104,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_eob12_p4_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct8__glsl_eob12_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1105,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_idct8__glsl_eob12_p2,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_idct8__neon_eob12_assumesum16",
@@ -4097,7 +4385,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 902,
+    .rank = 906,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word_pack,
   },
@@ -4109,7 +4397,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 903,
+    .rank = 907,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2_word,
   },
@@ -4121,7 +4409,7 @@ static const daedalus_variant vp9_idct8_variants[] = {
     .needs = 0,
     .class_index = 2,
     .prod = true,
-    .rank = 904,
+    .rank = 908,
     .reason = "the first of the GLSL variants for such items",
     .gpu = &daedalus_vp9_idct8__glsl_full_p2,
   },
@@ -4364,38 +4652,26 @@ static const daedalus_class_desc vp9_idct8_iadst8_classes[] = {
 static const daedalus_variant vp9_idct8_iadst8_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep",
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep,
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle",
+    .name = "daedalus_vp9_idct8_iadst8__qpu_full_p2",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle,
-  },
-#endif
-#if DAEDALUS_HAVE_DRM
-  {
-    .name = "daedalus_vp9_idct8_iadst8__qpu_full",
-    .target = "qpu",
-    .needs = 0,
-    .class_index = 0,
-    .prod = true,
-    .rank = 1302,
-    .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full,
+    .qpu = &daedalus_vp9_idct8_iadst8__qpu_full_p2,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -4458,14 +4734,14 @@ static const daedalus_variant vp9_idct8_iadst8_variants[] = {
   },
 #if DAEDALUS_HAVE_VULKAN
   {
-    .name = "daedalus_vp9_idct8_iadst8__glsl_full_word",
+    .name = "daedalus_vp9_idct8_iadst8__glsl_full_p4_word_pack",
     .target = "glsl",
     .needs = 0,
     .class_index = 0,
     .prod = false,
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
-    .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_word,
+    .gpu = &daedalus_vp9_idct8_iadst8__glsl_full_p4_word_pack,
   },
 #endif
 };
@@ -4554,26 +4830,26 @@ static const daedalus_variant vp9_iwht4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_iwht4__neon_full",
+    .name = "daedalus_vp9_iwht4__neon_full_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_iwht4__neon_full,
+    .cpu = daedalus_vp9_iwht4__neon_full_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_iwht4__vector_full",
+    .name = "daedalus_vp9_iwht4__vector_full_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_iwht4__vector_full,
+    .cpu = daedalus_vp9_iwht4__vector_full_x2,
   },
 #endif
   {
@@ -4740,14 +5016,14 @@ static const daedalus_variant vp9_lpf16_10_v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_lpf16_10_v__qpu_full_p8",
+    .name = "daedalus_vp9_lpf16_10_v__qpu_full",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full_p8,
+    .qpu = &daedalus_vp9_lpf16_10_v__qpu_full,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -4943,6 +5219,18 @@ static const daedalus_variant vp9_lpf4_h_variants[] = {
     .qpu = &daedalus_vp9_lpf4_h__qpu_full_p4,
   },
 #endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_h__glsl_full_p2_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_h__glsl_full_p2_word_signs_early,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf4_h__neon_full",
@@ -5088,6 +5376,18 @@ static const daedalus_variant vp9_lpf4_v_variants[] = {
     .rank = 1502,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_vp9_lpf4_v__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf4_v__glsl_full_p2_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf4_v__glsl_full_p2_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -5237,6 +5537,18 @@ static const daedalus_variant vp9_lpf8_h_variants[] = {
     .qpu = &daedalus_vp9_lpf8_h__qpu_full_p4,
   },
 #endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early,
+  },
+#endif
 #if DAEDALUS_HAVE_NEON
   {
     .name = "daedalus_vp9_lpf8_h__neon_full",
@@ -5370,6 +5682,18 @@ static const daedalus_variant vp9_lpf8_v_variants[] = {
     .rank = 1502,
     .reason = "not a prod variant: chosen for lack of another",
     .qpu = &daedalus_vp9_lpf8_v__qpu_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_lpf8_v__glsl_full_p4_word_signs_early",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_lpf8_v__glsl_full_p4_word_signs_early,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6688,14 +7012,14 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h__neon_sub8",
+    .name = "daedalus_vp9_mc_4h__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4h__neon_sub8,
+    .cpu = daedalus_vp9_mc_4h__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6724,14 +7048,14 @@ static const daedalus_variant vp9_mc_4h_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h__vector_sub8",
+    .name = "daedalus_vp9_mc_4h__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4h__vector_sub8,
+    .cpu = daedalus_vp9_mc_4h__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -6959,14 +7283,14 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4h_avg__neon_sub8",
+    .name = "daedalus_vp9_mc_4h_avg__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8,
+    .cpu = daedalus_vp9_mc_4h_avg__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -6995,14 +7319,14 @@ static const daedalus_variant vp9_mc_4h_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4h_avg__vector_sub8",
+    .name = "daedalus_vp9_mc_4h_avg__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4h_avg__vector_sub8,
+    .cpu = daedalus_vp9_mc_4h_avg__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7195,26 +7519,26 @@ static const daedalus_class_desc vp9_mc_4hv_classes[] = {
 static const daedalus_variant vp9_mc_4hv_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7231,14 +7555,14 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv__neon_sub8",
+    .name = "daedalus_vp9_mc_4hv__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4hv__neon_sub8,
+    .cpu = daedalus_vp9_mc_4hv__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7267,14 +7591,14 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv__vector_sub8",
+    .name = "daedalus_vp9_mc_4hv__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4hv__vector_sub8,
+    .cpu = daedalus_vp9_mc_4hv__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7321,26 +7645,26 @@ static const daedalus_variant vp9_mc_4hv_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle",
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p16_word_unaligned_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1302,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv__qpu_full_p4",
+    .name = "daedalus_vp9_mc_4hv__qpu_full_p8",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1303,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p4,
+    .qpu = &daedalus_vp9_mc_4hv__qpu_full_p8,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -7467,26 +7791,26 @@ static const daedalus_class_desc vp9_mc_4hv_avg_classes[] = {
 static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7503,14 +7827,14 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8",
+    .name = "daedalus_vp9_mc_4hv_avg__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 101,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8,
+    .cpu = daedalus_vp9_mc_4hv_avg__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7539,14 +7863,14 @@ static const daedalus_variant vp9_mc_4hv_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4hv_avg__vector_sub8",
+    .name = "daedalus_vp9_mc_4hv_avg__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8,
+    .cpu = daedalus_vp9_mc_4hv_avg__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7738,14 +8062,14 @@ static const daedalus_class_desc vp9_mc_4v_classes[] = {
 static const daedalus_variant vp9_mc_4v_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v__neon_sub8",
+    .name = "daedalus_vp9_mc_4v__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4v__neon_sub8,
+    .cpu = daedalus_vp9_mc_4v__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7762,14 +8086,14 @@ static const daedalus_variant vp9_mc_4v_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4v__vector_sub8",
+    .name = "daedalus_vp9_mc_4v__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4v__vector_sub8,
+    .cpu = daedalus_vp9_mc_4v__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -7961,14 +8285,14 @@ static const daedalus_class_desc vp9_mc_4v_avg_classes[] = {
 static const daedalus_variant vp9_mc_4v_avg_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_mc_4v_avg__neon_sub8",
+    .name = "daedalus_vp9_mc_4v_avg__neon_sub8_x2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_mc_4v_avg__neon_sub8,
+    .cpu = daedalus_vp9_mc_4v_avg__neon_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -7985,14 +8309,14 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_mc_4v_avg__vector_sub8",
+    .name = "daedalus_vp9_mc_4v_avg__vector_sub8_x2",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_mc_4v_avg__vector_sub8,
+    .cpu = daedalus_vp9_mc_4v_avg__vector_sub8_x2,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -8799,26 +9123,26 @@ static const daedalus_class_desc vp9_mc_8hv_classes[] = {
 static const daedalus_variant vp9_mc_8hv_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -8881,6 +9205,18 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .cpu = daedalus_vp9_mc_8hv__vector_sub8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8hv__vector_sub4,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8hv__c_sub8",
     .target = "c",
@@ -8913,26 +9249,26 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
   },
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle",
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p16_word_unaligned_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1302,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p16_word_unaligned_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv__qpu_full_p8",
+    .name = "daedalus_vp9_mc_8hv__qpu_full_p16",
     .target = "qpu",
     .needs = 0,
     .class_index = 3,
     .prod = true,
     .rank = 1303,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p8,
+    .qpu = &daedalus_vp9_mc_8hv__qpu_full_p16,
   },
 #endif
 #if DAEDALUS_HAVE_VULKAN
@@ -8978,7 +9314,7 @@ static const daedalus_variant vp9_mc_8hv_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv__vector_full,
   },
@@ -9059,26 +9395,26 @@ static const daedalus_class_desc vp9_mc_8hv_avg_classes[] = {
 static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 1300,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_DRM
   {
-    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle",
+    .name = "daedalus_vp9_mc_8hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle",
     .target = "qpu",
     .needs = 0,
     .class_index = 2,
     .prod = true,
     .rank = 1301,
     .reason = "the first of the QPU variants for such items",
-    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle,
+    .qpu = &daedalus_vp9_mc_8hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -9139,6 +9475,18 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .rank = 400,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8hv_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8hv_avg__vector_sub4,
   },
 #endif
   {
@@ -9238,7 +9586,7 @@ static const daedalus_variant vp9_mc_8hv_avg_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8hv_avg__vector_full,
   },
@@ -9352,6 +9700,18 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .cpu = daedalus_vp9_mc_8v__vector_sub8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8v__vector_sub4,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8v__c_sub8",
     .target = "c",
@@ -9449,7 +9809,7 @@ static const daedalus_variant vp9_mc_8v_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v__vector_full,
   },
@@ -9563,6 +9923,18 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .cpu = daedalus_vp9_mc_8v_avg__vector_sub8,
   },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_8v_avg__vector_sub4",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_8v_avg__vector_sub4,
+  },
+#endif
   {
     .name = "daedalus_vp9_mc_8v_avg__c_sub8",
     .target = "c",
@@ -9660,7 +10032,7 @@ static const daedalus_variant vp9_mc_8v_avg_variants[] = {
     .needs = 0,
     .class_index = 3,
     .prod = true,
-    .rank = 401,
+    .rank = 402,
     .reason = "the first of the vector variants for such items",
     .cpu = daedalus_vp9_mc_8v_avg__vector_full,
   },
@@ -10902,21 +11274,21 @@ static void call_daedalus_items_vp9_avg4(const daedalus_buffer *buffers, const p
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_avg4__neon_rows8_r2(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_avg4__neon_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_avg4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_avg4__neon_rows8_r2(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_avg4__neon_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
   (void)meta;
-  daedalus_tall_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_avg4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
@@ -10931,21 +11303,21 @@ static void call_daedalus_items_vp9_avg4__neon_rows4(const daedalus_buffer *buff
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_avg4__vector_rows8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_avg4__vector_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_avg4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_avg4__vector_rows8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_avg4__vector_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
   (void)meta;
-  daedalus_tall_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_avg4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
@@ -11216,21 +11588,21 @@ static void call_daedalus_items_vp9_copy4(const daedalus_buffer *buffers, const 
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_copy4__neon_rows8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_copy4__neon_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy4__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_copy4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_copy4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_copy4__neon_rows8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_copy4__neon_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
   (void)meta;
-  daedalus_tall_vp9_copy4__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_copy4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
@@ -11245,21 +11617,21 @@ static void call_daedalus_items_vp9_copy4__neon_rows4(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_copy4__vector_rows8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_copy4__vector_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_copy4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_copy4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_copy4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_copy4__vector_rows8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_copy4__vector_rows8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
   (void)meta;
-  daedalus_tall_vp9_copy4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_copy4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
@@ -11377,6 +11749,15 @@ static void call_daedalus_tall_vp9_copy8__vector_rows8(const daedalus_buffer *bu
 }
 
 #endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy8__vector_rows4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy8__vector_rows4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy8_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_copy8__c_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy8__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -11458,41 +11839,41 @@ static void call_daedalus_clearing_items_vp9_iadst4(const daedalus_buffer *buffe
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_iadst4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_iadst4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_iadst4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_iadst4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_iadst4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_iadst4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_iadst4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_iadst4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_iadst4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_iadst4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const int16_t *)buffers[1].data, n_items);
+  daedalus_items_vp9_iadst4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_clearing_items_vp9_iadst4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_iadst4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_iadst4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
@@ -11530,39 +11911,39 @@ static void call_daedalus_clearing_items_vp9_iadst4_idct4(const daedalus_buffer 
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_iadst4_idct4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_iadst4_idct4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_iadst4_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_iadst4_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+static void call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4_idct4__neon_full((uint8_t *)buffers[0].data,
+  daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2((uint8_t *)buffers[0].data,
       buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_iadst4_idct4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_iadst4_idct4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_iadst4_idct4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_iadst4_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+static void call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_iadst4_idct4__vector_full((uint8_t *)buffers[0].data,
+  daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2((uint8_t *)buffers[0].data,
       buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
@@ -11738,34 +12119,34 @@ static void call_daedalus_clearing_items_vp9_idct4(const daedalus_buffer *buffer
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct4__neon_dc(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct4__neon_dc_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct4__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_idct4__neon_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct4__neon_dc(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_idct4__neon_dc_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct4__neon_dc((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_idct4__neon_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
       meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_idct4__vector_dc(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct4__vector_dc_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct4__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_idct4__vector_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_clearing_items_vp9_idct4__vector_dc(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_idct4__vector_dc_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct4__vector_dc((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_idct4__vector_dc_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
       meta_step);
 }
@@ -11784,34 +12165,34 @@ static void call_daedalus_clearing_items_vp9_idct4__c_dc(const daedalus_buffer *
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_idct4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_idct4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
       meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_idct4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_idct4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_clearing_items_vp9_idct4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_idct4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_clearing_items_vp9_idct4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_idct4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items, (const daedalus_vp9_idct4_meta *)meta,
       meta_step);
 }
@@ -11847,39 +12228,39 @@ static void call_daedalus_clearing_items_vp9_idct4_iadst4(const daedalus_buffer 
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_idct4_iadst4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct4_iadst4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_idct4_iadst4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_idct4_iadst4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+static void call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_idct4_iadst4__neon_full((uint8_t *)buffers[0].data,
+  daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2((uint8_t *)buffers[0].data,
       buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_idct4_iadst4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_idct4_iadst4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_idct4_iadst4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_idct4_iadst4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+static void call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2(const daedalus_buffer *buffers, const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_idct4_iadst4__vector_full((uint8_t *)buffers[0].data,
+  daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2((uint8_t *)buffers[0].data,
       buffers[0].stride, steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
@@ -12209,41 +12590,41 @@ static void call_daedalus_clearing_items_vp9_iwht4(const daedalus_buffer *buffer
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_iwht4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_iwht4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_iwht4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_iwht4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_clearing_items_vp9_iwht4__neon_full(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_iwht4__neon_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_iwht4__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_iwht4__neon_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_iwht4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_iwht4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_items_vp9_iwht4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_iwht4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const int16_t *)buffers[1].data, n_items);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_clearing_items_vp9_iwht4__vector_full(const daedalus_buffer *buffers,
+static void call_daedalus_clearing_items_vp9_iwht4__vector_full_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)meta;
   (void)meta_step;
-  daedalus_clearing_items_vp9_iwht4__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_clearing_items_vp9_iwht4__vector_full_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (int16_t *)buffers[1].data, n_items);
 }
 
@@ -13249,20 +13630,20 @@ static void call_daedalus_tall_vp9_mc_4h__neon_sub8_dot(const daedalus_buffer *b
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4h__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4h__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4h__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_mc_4h__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4h__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4h__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
       n_items);
@@ -13288,20 +13669,20 @@ static void call_daedalus_items_vp9_mc_4h__neon_sub4(const daedalus_buffer *buff
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_4h__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4h__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4h__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_mc_4h__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4h__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4h__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4h_meta *)meta)->filter, ((const daedalus_vp9_mc_4h_meta *)meta)->mx,
       n_items);
@@ -13412,20 +13793,20 @@ static void call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(const daedalus_buffe
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4h_avg__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4h_avg__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_mc_4h_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_mc_4h_avg__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
@@ -13451,20 +13832,20 @@ static void call_daedalus_items_vp9_mc_4h_avg__neon_sub4(const daedalus_buffer *
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_4h_avg__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4h_avg__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_mc_4h_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4h_avg_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_mc_4h_avg__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4h_avg_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4h_avg_meta *)meta)->mx, n_items);
@@ -13576,20 +13957,20 @@ static void call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot(const daedalus_buffer *
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4hv__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4hv__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4hv__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_mc_4hv__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4hv__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4hv__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
@@ -13616,20 +13997,20 @@ static void call_daedalus_items_vp9_mc_4hv__neon_sub4(const daedalus_buffer *buf
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_4hv__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4hv__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_mc_4hv__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_mc_4hv__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4hv__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4hv__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4hv_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4hv_meta *)meta)->mx, ((const daedalus_vp9_mc_4hv_meta *)meta)->my,
@@ -13744,20 +14125,20 @@ static void call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(const daedalus_buff
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
@@ -13784,20 +14165,20 @@ static void call_daedalus_items_vp9_mc_4hv_avg__neon_sub4(const daedalus_buffer 
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_4hv_avg__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4hv_avg_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4hv_avg_meta *)meta)->mx,
@@ -13890,20 +14271,20 @@ static void call_daedalus_items_vp9_mc_4v(const daedalus_buffer *buffers, const 
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4v__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4v__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4v__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_mc_4v__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4v__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4v__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
       n_items);
@@ -13920,20 +14301,20 @@ static void call_daedalus_items_vp9_mc_4v__neon_sub4(const daedalus_buffer *buff
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_4v__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4v__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_mc_4v__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_mc_4v__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4v__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4v__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4v_meta *)meta)->filter, ((const daedalus_vp9_mc_4v_meta *)meta)->my,
       n_items);
@@ -14023,20 +14404,20 @@ static void call_daedalus_items_vp9_mc_4v_avg(const daedalus_buffer *buffers,
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_mc_4v_avg__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4v_avg__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
-      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+  daedalus_items_vp9_mc_4v_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_mc_4v_avg__neon_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
@@ -14053,20 +14434,20 @@ static void call_daedalus_items_vp9_mc_4v_avg__neon_sub4(const daedalus_buffer *
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_mc_4v_avg__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_mc_4v_avg__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_mc_4v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_items_vp9_mc_4v_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_mc_4v_avg__vector_sub8(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
-  daedalus_tall_vp9_mc_4v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_4v_avg_meta *)meta)->filter,
       ((const daedalus_vp9_mc_4v_avg_meta *)meta)->my, n_items);
@@ -14652,6 +15033,15 @@ static void call_daedalus_tall_vp9_mc_8hv__vector_sub8(const daedalus_buffer *bu
 }
 
 #endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_8hv__c_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -14811,6 +15201,15 @@ static void call_daedalus_tall_vp9_mc_8hv_avg__vector_sub8(const daedalus_buffer
 }
 
 #endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8hv_avg__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8hv_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8hv_avg_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_8hv_avg__c_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -14937,6 +15336,15 @@ static void call_daedalus_tall_vp9_mc_8v__vector_sub8(const daedalus_buffer *buf
 }
 
 #endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_meta *)meta, meta_step);
+}
+
+#endif
 static void call_daedalus_items_vp9_mc_8v__c_sub8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_8v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -15058,6 +15466,15 @@ static void call_daedalus_tall_vp9_mc_8v_avg__vector_sub8(const daedalus_buffer 
       (const uint8_t *)buffers[1].data, buffers[1].stride,
       ((const daedalus_vp9_mc_8v_avg_meta *)meta)->filter,
       ((const daedalus_vp9_mc_8v_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_8v_avg__vector_sub4(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_8v_avg__vector_sub4((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_8v_avg_meta *)meta, meta_step);
 }
 
 #endif
@@ -15284,15 +15701,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL, NULL },
   { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg4__neon_rows8_r2", call_daedalus_items_vp9_avg4__neon_rows8_r2, NULL,
-      call_daedalus_tall_vp9_avg4__neon_rows8_r2 },
+  { "daedalus_vp9_avg4__neon_rows8_x2", call_daedalus_items_vp9_avg4__neon_rows8_x2, NULL,
+      call_daedalus_tall_vp9_avg4__neon_rows8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg4__vector_rows8", call_daedalus_items_vp9_avg4__vector_rows8, NULL,
-      call_daedalus_tall_vp9_avg4__vector_rows8 },
+  { "daedalus_vp9_avg4__vector_rows8_x2", call_daedalus_items_vp9_avg4__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_avg4__vector_rows8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL, NULL },
@@ -15352,15 +15769,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_copy16__c_full", call_daedalus_items_vp9_copy16__c_full, NULL, NULL },
   { "vp9_copy4", call_daedalus_items_vp9_copy4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_copy4__neon_rows8", call_daedalus_items_vp9_copy4__neon_rows8, NULL,
-      call_daedalus_tall_vp9_copy4__neon_rows8 },
+  { "daedalus_vp9_copy4__neon_rows8_x2", call_daedalus_items_vp9_copy4__neon_rows8_x2, NULL,
+      call_daedalus_tall_vp9_copy4__neon_rows8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_copy4__neon_rows4", call_daedalus_items_vp9_copy4__neon_rows4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_copy4__vector_rows8", call_daedalus_items_vp9_copy4__vector_rows8, NULL,
-      call_daedalus_tall_vp9_copy4__vector_rows8 },
+  { "daedalus_vp9_copy4__vector_rows8_x2", call_daedalus_items_vp9_copy4__vector_rows8_x2, NULL,
+      call_daedalus_tall_vp9_copy4__vector_rows8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_copy4__vector_rows4", call_daedalus_items_vp9_copy4__vector_rows4, NULL, NULL },
@@ -15387,6 +15804,9 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_copy8__vector_rows8", call_daedalus_items_vp9_copy8__vector_rows8, NULL,
       call_daedalus_tall_vp9_copy8__vector_rows8 },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy8__vector_rows4", call_daedalus_items_vp9_copy8__vector_rows4, NULL, NULL },
+#endif
   { "daedalus_vp9_copy8__c_rows8", call_daedalus_items_vp9_copy8__c_rows8, NULL,
       call_daedalus_tall_vp9_copy8__c_rows8 },
   { "daedalus_vp9_copy8__c_rows4", call_daedalus_items_vp9_copy8__c_rows4, NULL, NULL },
@@ -15401,24 +15821,25 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_iadst16__c_full", call_daedalus_items_vp9_iadst16__c_full, NULL, NULL },
   { "vp9_iadst4", call_daedalus_items_vp9_iadst4, call_daedalus_clearing_items_vp9_iadst4, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst4__neon_full", call_daedalus_items_vp9_iadst4__neon_full,
-      call_daedalus_clearing_items_vp9_iadst4__neon_full, NULL },
+  { "daedalus_vp9_iadst4__neon_full_x2", call_daedalus_items_vp9_iadst4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4__neon_full_x2, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst4__vector_full", call_daedalus_items_vp9_iadst4__vector_full,
-      call_daedalus_clearing_items_vp9_iadst4__vector_full, NULL },
+  { "daedalus_vp9_iadst4__vector_full_x2", call_daedalus_items_vp9_iadst4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4__vector_full_x2, NULL },
 #endif
   { "daedalus_vp9_iadst4__c_full", call_daedalus_items_vp9_iadst4__c_full,
       call_daedalus_clearing_items_vp9_iadst4__c_full, NULL },
   { "vp9_iadst4_idct4", call_daedalus_items_vp9_iadst4_idct4,
       call_daedalus_clearing_items_vp9_iadst4_idct4, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iadst4_idct4__neon_full", call_daedalus_items_vp9_iadst4_idct4__neon_full,
-      call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full, NULL },
+  { "daedalus_vp9_iadst4_idct4__neon_full_x2", call_daedalus_items_vp9_iadst4_idct4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iadst4_idct4__vector_full", call_daedalus_items_vp9_iadst4_idct4__vector_full,
-      call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full, NULL },
+  { "daedalus_vp9_iadst4_idct4__vector_full_x2",
+      call_daedalus_items_vp9_iadst4_idct4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2, NULL },
 #endif
   { "daedalus_vp9_iadst4_idct4__c_full", call_daedalus_items_vp9_iadst4_idct4__c_full,
       call_daedalus_clearing_items_vp9_iadst4_idct4__c_full, NULL },
@@ -15447,34 +15868,35 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_iadst8_idct8__c_full, NULL },
   { "vp9_idct4", call_daedalus_items_vp9_idct4, call_daedalus_clearing_items_vp9_idct4, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct4__neon_dc", call_daedalus_items_vp9_idct4__neon_dc,
-      call_daedalus_clearing_items_vp9_idct4__neon_dc, NULL },
+  { "daedalus_vp9_idct4__neon_dc_x2", call_daedalus_items_vp9_idct4__neon_dc_x2,
+      call_daedalus_clearing_items_vp9_idct4__neon_dc_x2, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct4__vector_dc", call_daedalus_items_vp9_idct4__vector_dc,
-      call_daedalus_clearing_items_vp9_idct4__vector_dc, NULL },
+  { "daedalus_vp9_idct4__vector_dc_x2", call_daedalus_items_vp9_idct4__vector_dc_x2,
+      call_daedalus_clearing_items_vp9_idct4__vector_dc_x2, NULL },
 #endif
   { "daedalus_vp9_idct4__c_dc", call_daedalus_items_vp9_idct4__c_dc,
       call_daedalus_clearing_items_vp9_idct4__c_dc, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct4__neon_full", call_daedalus_items_vp9_idct4__neon_full,
-      call_daedalus_clearing_items_vp9_idct4__neon_full, NULL },
+  { "daedalus_vp9_idct4__neon_full_x2", call_daedalus_items_vp9_idct4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_idct4__neon_full_x2, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct4__vector_full", call_daedalus_items_vp9_idct4__vector_full,
-      call_daedalus_clearing_items_vp9_idct4__vector_full, NULL },
+  { "daedalus_vp9_idct4__vector_full_x2", call_daedalus_items_vp9_idct4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_idct4__vector_full_x2, NULL },
 #endif
   { "daedalus_vp9_idct4__c_full", call_daedalus_items_vp9_idct4__c_full,
       call_daedalus_clearing_items_vp9_idct4__c_full, NULL },
   { "vp9_idct4_iadst4", call_daedalus_items_vp9_idct4_iadst4,
       call_daedalus_clearing_items_vp9_idct4_iadst4, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_idct4_iadst4__neon_full", call_daedalus_items_vp9_idct4_iadst4__neon_full,
-      call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full, NULL },
+  { "daedalus_vp9_idct4_iadst4__neon_full_x2", call_daedalus_items_vp9_idct4_iadst4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_idct4_iadst4__vector_full", call_daedalus_items_vp9_idct4_iadst4__vector_full,
-      call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full, NULL },
+  { "daedalus_vp9_idct4_iadst4__vector_full_x2",
+      call_daedalus_items_vp9_idct4_iadst4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2, NULL },
 #endif
   { "daedalus_vp9_idct4_iadst4__c_full", call_daedalus_items_vp9_idct4_iadst4__c_full,
       call_daedalus_clearing_items_vp9_idct4_iadst4__c_full, NULL },
@@ -15542,12 +15964,12 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_clearing_items_vp9_idct8_iadst8__c_full, NULL },
   { "vp9_iwht4", call_daedalus_items_vp9_iwht4, call_daedalus_clearing_items_vp9_iwht4, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_iwht4__neon_full", call_daedalus_items_vp9_iwht4__neon_full,
-      call_daedalus_clearing_items_vp9_iwht4__neon_full, NULL },
+  { "daedalus_vp9_iwht4__neon_full_x2", call_daedalus_items_vp9_iwht4__neon_full_x2,
+      call_daedalus_clearing_items_vp9_iwht4__neon_full_x2, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_iwht4__vector_full", call_daedalus_items_vp9_iwht4__vector_full,
-      call_daedalus_clearing_items_vp9_iwht4__vector_full, NULL },
+  { "daedalus_vp9_iwht4__vector_full_x2", call_daedalus_items_vp9_iwht4__vector_full_x2,
+      call_daedalus_clearing_items_vp9_iwht4__vector_full_x2, NULL },
 #endif
   { "daedalus_vp9_iwht4__c_full", call_daedalus_items_vp9_iwht4__c_full,
       call_daedalus_clearing_items_vp9_iwht4__c_full, NULL },
@@ -15777,8 +16199,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_4h__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h__neon_sub8", call_daedalus_items_vp9_mc_4h__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4h__neon_sub8 },
+  { "daedalus_vp9_mc_4h__neon_sub8_x2", call_daedalus_items_vp9_mc_4h__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h__neon_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4h__neon_sub4_dot", call_daedalus_items_vp9_mc_4h__neon_sub4_dot, NULL, NULL },
@@ -15787,8 +16209,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4h__neon_sub4", call_daedalus_items_vp9_mc_4h__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h__vector_sub8", call_daedalus_items_vp9_mc_4h__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4h__vector_sub8 },
+  { "daedalus_vp9_mc_4h__vector_sub8_x2", call_daedalus_items_vp9_mc_4h__vector_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h__vector_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_4h__vector_sub4", call_daedalus_items_vp9_mc_4h__vector_sub4, NULL, NULL },
@@ -15811,8 +16233,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL, call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4h_avg__neon_sub8", call_daedalus_items_vp9_mc_4h_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4h_avg__neon_sub8 },
+  { "daedalus_vp9_mc_4h_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4h_avg__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4h_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4h_avg__neon_sub4_dot,
@@ -15822,8 +16244,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4h_avg__neon_sub4", call_daedalus_items_vp9_mc_4h_avg__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4h_avg__vector_sub8", call_daedalus_items_vp9_mc_4h_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4h_avg__vector_sub8 },
+  { "daedalus_vp9_mc_4h_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4h_avg__vector_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_4h_avg__vector_sub4", call_daedalus_items_vp9_mc_4h_avg__vector_sub4, NULL,
@@ -15848,8 +16270,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
       call_daedalus_tall_vp9_mc_4hv__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv__neon_sub8", call_daedalus_items_vp9_mc_4hv__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4hv__neon_sub8 },
+  { "daedalus_vp9_mc_4hv__neon_sub8_x2", call_daedalus_items_vp9_mc_4hv__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4hv__neon_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4hv__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv__neon_sub4_dot, NULL,
@@ -15859,8 +16281,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4hv__neon_sub4", call_daedalus_items_vp9_mc_4hv__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv__vector_sub8", call_daedalus_items_vp9_mc_4hv__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4hv__vector_sub8 },
+  { "daedalus_vp9_mc_4hv__vector_sub8_x2", call_daedalus_items_vp9_mc_4hv__vector_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4hv__vector_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_4hv__vector_sub4", call_daedalus_items_vp9_mc_4hv__vector_sub4, NULL, NULL },
@@ -15883,8 +16305,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL, call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot },
 #endif
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4hv_avg__neon_sub8", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8 },
+  { "daedalus_vp9_mc_4hv_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4hv_avg__neon_sub4_dot", call_daedalus_items_vp9_mc_4hv_avg__neon_sub4_dot,
@@ -15895,8 +16317,8 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4hv_avg__vector_sub8", call_daedalus_items_vp9_mc_4hv_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8 },
+  { "daedalus_vp9_mc_4hv_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_4hv_avg__vector_sub4", call_daedalus_items_vp9_mc_4hv_avg__vector_sub4, NULL,
@@ -15918,15 +16340,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4hv_avg__c_full", call_daedalus_items_vp9_mc_4hv_avg__c_full, NULL, NULL },
   { "vp9_mc_4v", call_daedalus_items_vp9_mc_4v, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v__neon_sub8", call_daedalus_items_vp9_mc_4v__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4v__neon_sub8 },
+  { "daedalus_vp9_mc_4v__neon_sub8_x2", call_daedalus_items_vp9_mc_4v__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v__neon_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4v__neon_sub4", call_daedalus_items_vp9_mc_4v__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v__vector_sub8", call_daedalus_items_vp9_mc_4v__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4v__vector_sub8 },
+  { "daedalus_vp9_mc_4v__vector_sub8_x2", call_daedalus_items_vp9_mc_4v__vector_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v__vector_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_4v__vector_sub4", call_daedalus_items_vp9_mc_4v__vector_sub4, NULL, NULL },
@@ -15945,15 +16367,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_4v__c_full", call_daedalus_items_vp9_mc_4v__c_full, NULL, NULL },
   { "vp9_mc_4v_avg", call_daedalus_items_vp9_mc_4v_avg, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_mc_4v_avg__neon_sub8", call_daedalus_items_vp9_mc_4v_avg__neon_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4v_avg__neon_sub8 },
+  { "daedalus_vp9_mc_4v_avg__neon_sub8_x2", call_daedalus_items_vp9_mc_4v_avg__neon_sub8_x2, NULL,
+      call_daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4v_avg__neon_sub4", call_daedalus_items_vp9_mc_4v_avg__neon_sub4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_mc_4v_avg__vector_sub8", call_daedalus_items_vp9_mc_4v_avg__vector_sub8, NULL,
-      call_daedalus_tall_vp9_mc_4v_avg__vector_sub8 },
+  { "daedalus_vp9_mc_4v_avg__vector_sub8_x2", call_daedalus_items_vp9_mc_4v_avg__vector_sub8_x2,
+      NULL, call_daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_mc_4v_avg__vector_sub4", call_daedalus_items_vp9_mc_4v_avg__vector_sub4, NULL,
@@ -16076,6 +16498,9 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8hv__vector_sub8", call_daedalus_items_vp9_mc_8hv__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv__vector_sub8 },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8hv__vector_sub4", call_daedalus_items_vp9_mc_8hv__vector_sub4, NULL, NULL },
+#endif
   { "daedalus_vp9_mc_8hv__c_sub8", call_daedalus_items_vp9_mc_8hv__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv__c_sub8 },
   { "daedalus_vp9_mc_8hv__c_rows8", call_daedalus_items_vp9_mc_8hv__c_rows8, NULL,
@@ -16109,6 +16534,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8hv_avg__vector_sub8", call_daedalus_items_vp9_mc_8hv_avg__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv_avg__vector_sub8 },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8hv_avg__vector_sub4", call_daedalus_items_vp9_mc_8hv_avg__vector_sub4, NULL,
+      NULL },
+#endif
   { "daedalus_vp9_mc_8hv_avg__c_sub8", call_daedalus_items_vp9_mc_8hv_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8hv_avg__c_sub8 },
   { "daedalus_vp9_mc_8hv_avg__c_rows8", call_daedalus_items_vp9_mc_8hv_avg__c_rows8, NULL,
@@ -16135,6 +16564,9 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8v__vector_sub8", call_daedalus_items_vp9_mc_8v__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v__vector_sub8 },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8v__vector_sub4", call_daedalus_items_vp9_mc_8v__vector_sub4, NULL, NULL },
+#endif
   { "daedalus_vp9_mc_8v__c_sub8", call_daedalus_items_vp9_mc_8v__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v__c_sub8 },
   { "daedalus_vp9_mc_8v__c_rows8", call_daedalus_items_vp9_mc_8v__c_rows8, NULL,
@@ -16159,6 +16591,10 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8v_avg__vector_sub8", call_daedalus_items_vp9_mc_8v_avg__vector_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v_avg__vector_sub8 },
 #endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_8v_avg__vector_sub4", call_daedalus_items_vp9_mc_8v_avg__vector_sub4, NULL,
+      NULL },
+#endif
   { "daedalus_vp9_mc_8v_avg__c_sub8", call_daedalus_items_vp9_mc_8v_avg__c_sub8, NULL,
       call_daedalus_tall_vp9_mc_8v_avg__c_sub8 },
   { "daedalus_vp9_mc_8v_avg__c_rows8", call_daedalus_items_vp9_mc_8v_avg__c_rows8, NULL,
@@ -16177,7 +16613,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "e4cad7a49e37a6b7",
+  .generator = "570493b30d6acc12",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -66,8 +66,8 @@ def command(
 ) -> None:  # fmt: skip
     """Compares every variant of the KERNELS with the reference interpreter.
 
-    Without KERNELS, of those that have no record of their code, and of an eighth of the others,
-    another one each day; with --all, --frame or --device of all.
+    Without KERNELS, of those that have no record of their code, and of a part of the others,
+    another one each day so that all have been; with --all, --frame or --device of all.
 
     Exits with 1 if a conformant item differs or any item writes outside its rectangle. A Vulkan
     device that is not here is skipped, said and counted; where nothing is left, exits with 3.

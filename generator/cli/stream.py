@@ -55,11 +55,11 @@ def command(
 ) -> None:
     """Decodes streams with our functions in FFmpeg's decoders and dav1d; compares every frame.
 
-    Without FILE, clips are encoded that call every replaced function for every class.  FILE is
-    any video of one of the codecs: an IVF file, an H.264 byte stream, or another container that
-    ffmpeg can read.  Exit code 1: a frame differs from the unmodified decoder's or ffmpeg's, no
-    clip calls a function for a class, FILE calls none of the functions, or a fault that was
-    injected on purpose went unseen.
+    Without FILE, clips are encoded that call every replaced function for every class but those
+    that a decoder is said never to have.  FILE is any video of one of the codecs: an IVF file, an
+    H.264 byte stream, or another container that ffmpeg can read.  Exit code 1: a frame differs
+    from the unmodified decoder's or ffmpeg's, no clip calls a function for a class, FILE calls
+    none of the functions, or a fault that was injected on purpose went unseen.
 
     With --substrate qpu the functions run on Vulkan devices, one item a dispatch: correct, though
     slow. Without FILE a few frames of 176x144 are decoded.

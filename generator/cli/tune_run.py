@@ -86,6 +86,11 @@ def command(
     if applies and (dry_run or mix.pair):
         hint = "leave out --apply, or run the tuner"
         raise UserError("--apply records what a run finds: not with --dry-run or a pair", hint)
+    if forget and (dry_run or applies or mix.pair):
+        raise UserError(
+            "--forget drops what is on record, and no more: not with --dry-run, --apply or a pair",
+            "forget first, and run the tuner then",
+        )
     if mix.pair and kernels:
         raise UserError(
             "KERNELS: not with --cpu-kernel and --qpu-kernel, which name what is done",
@@ -96,7 +101,7 @@ def command(
         _check_by_rule(entries)
     if forget:
         for e in entries:
-            apply.forget(e)
+            console.print(apply.forget(e), markup=False, soft_wrap=True)
         return
     path = path or tune_store.default_journal()
     refuse_special(path)

@@ -5,13 +5,16 @@ import click
 
 from daedalus.generator.base.console import tell
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.kernels import chosen
 from daedalus.generator.compile.registry import Entry
 from daedalus.generator.verify import goals, stale
+from daedalus.generator.verify.check_runs import Generated, require_generated
 from daedalus.generator.verify.proofs import proof_file
 from daedalus.generator.verify.witness import shown as witness
+from daedalus.generator.verify.witness import witness_file
 from daedalus.generator.verify.witness.search import known_or_searched
 
 HINT = (
@@ -31,7 +34,8 @@ HINT = (
 @click.option(
     "--prove", is_flag=True, help="Also let the solver prove what has no witness, and no proof."
 )
-@click.option("--sample", is_flag=True, help="Without KERNELS, an eighth, another one each day.")
+@click.option("--sample", is_flag=True, help="Without KERNELS, those whose code is another one than"
+              " was looked at last, and a part of the others, another one each day.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 def command(kernels: tuple[str, ...], anew: bool, prove: bool, sample: bool, seed: int) -> None:
     """Finds items that tell every chosen NEON lowering of the KERNELS (default: all) from the
@@ -45,8 +49,10 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, sample: bool, see
     that holds for this code: --prove does these and puts them on record.
     """
     entries = chosen(kernels)
+    variants = require_generated(entries, repo_root() / "generated", ("neon",))
     if sample and not kernels:
-        entries = stale.sample(entries)
+        todays = stale.sample(entries)
+        entries = [e for e in entries if e in todays or not _seen(e, variants)]
     found = {e.kernel.id: known_or_searched(e, anew=anew, seed=seed) for e in entries}
     print_table(
         ("variant", "goals", "met", "lowerings", "items of the kernel"),
@@ -59,11 +65,21 @@ def command(kernels: tuple[str, ...], anew: bool, prove: bool, sample: bool, see
     for line in (line for f in found.values() for line in f.wanted):
         tell(f"not found within the search's limit: {line}")
     _fail_on([line for f in found.values() for line in f.missing], "have no witness", HINT)
+    if not sample:  # which changes nothing
+        for e in entries:
+            witness_file.note(e.kernel.id, variants[e.kernel.id])
     if prove:
         _prove(entries, found, anew=anew)
     else:
         unproven = [line for f in found.values() for line in f.unproven]
         _fail_on(unproven, "are only said to have no witness", "let --prove do the proofs")
+
+
+def _seen(e: Entry, variants: Generated) -> bool:
+    """Whether the kernel has witnesses, and all that its code wants."""
+    mine = variants[e.kernel.id]
+    has = any(v.options.target == "neon" for v in mine) and witness_file.known(e.kernel.id)
+    return not has or witness_file.are_of(e.kernel.id, mine)
 
 
 def _fail_on(lines: list[str], what: str, hint: str) -> None:

@@ -10,15 +10,16 @@ each class
   for a class in which a lane computes as much as in `full`, and of which items are of a class
   before: that one serves.
 
-For `full`
+For `full`, and for classes in which a lane computes less than in `full`, by the sum of all stages,
+and something at all
 
 - GLSL three times: in words, with elements alone, and in words with other lanes an invocation;
 - QPU twice: in words, and with elements alone.
 
 These are the ladder that a tuner climbs: they differ in items a workgroup and in access words, and
-one asks nothing of memory's alignment. No model is asked: `tune --apply` does that. Another class
-has GLSL and QPU once, in words, where a lane computes less in it than in `full`, by the sum of all
-stages, and something at all; and QPU where it alone has dot products.
+one asks nothing of memory's alignment. No model is asked: `tune --apply` does that. The library has
+the first of a class, and two of `full`. Classes in which a lane computes as much as in `full` have
+what `full` has; but QPU once where they alone have dot products.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ from daedalus.generator.targets.qpu.machine import LANES
 
 _VECTOR = 8  # lanes of 16 bits in a register
 _HEAVY = 80  # values of a lane from which an invocation of a shader does two of them, else four
-_VALUES = 400  # of a stage's lanes that an element of a QPU does: about what its registers hold
+_VALUES = 400  # of a stage's lanes that an element of a QPU does: no more has a schedule
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,18 @@ def slots(kernel: Kernel) -> tuple[Slot, ...]:
 
 def _of_class(f: Facts, name: str) -> Iterator[Slot]:
     yield Slot("c", True, (options_of("c", name),))
-    less = name == FULL or 0 < sum(_each_stage(f, name)) < sum(_each_stage(f, FULL))
+    less = has_ladder(f, name)
     if less or _apart(f.kernel, name):
         yield from _vectors(f, name)
     if less:
         yield from _shaders(f, name)
     if less or _dots_of_a_class(f, name):
-        yield from _machine_code(f, name)
+        yield from _machine_code(f, name, ladder=less)
+
+
+def has_ladder(f: Facts, name: str) -> bool:
+    """Whether GPUs have variants for a class: for all items, and where a lane computes less."""
+    return name == FULL or 0 < sum(_each_stage(f, name)) < sum(_each_stage(f, FULL))
 
 
 def _vectors(f: Facts, name: str) -> Iterator[Slot]:
@@ -95,9 +101,7 @@ def _shaders(f: Facts, name: str) -> Iterator[Slot]:
     ways = [w for w in ways if f.points_change(w) and not f.cut_in_vain(w, INVOCATIONS)]
     words = tuple(_dressed(f, w) for w in ways)
     yield Slot("glsl", True, words)
-    if name != FULL:
-        return
-    yield Slot("glsl", True, tuple(ways))
+    yield Slot("glsl", name == FULL, tuple(ways))
     yield Slot("glsl", False, words[1:] + tuple(ways))
 
 
@@ -115,11 +119,13 @@ def _dressed(f: Facts, plain: Options) -> Options:
     return chosen
 
 
-def _machine_code(f: Facts, name: str) -> Iterator[Slot]:
+def _machine_code(f: Facts, name: str, *, ladder: bool) -> Iterator[Slot]:
     fits = [p for p in POINTS if p * _values(f, name) <= _VALUES] or [1]
-    order = (*reversed(fits), *(p for p in POINTS if p not in fits))
-    ways = [options_of(QPU, name, points=p) for p in order]
-    ways = [w for w in ways if f.points_change(w) and not f.cut_in_vain(w, LANES)]
+    ways = [
+        w for p in POINTS if f.points_change(w := options_of(QPU, name, points=p))
+        and not f.cut_in_vain(w, LANES)
+    ]  # fmt: skip
+    ways = [w for w in reversed(ways) if w.choice("points") in fits] or ways[:1]
     words: list[Options] = []
     for way in ways:
         bare = way.with_choice("word", f.narrow(read_only=False))
@@ -131,11 +137,11 @@ def _machine_code(f: Facts, name: str) -> Iterator[Slot]:
                 more = chosen
         words += dict.fromkeys((more, bare))
     yield Slot(QPU, True, tuple(words))
-    if name != FULL:
+    if not ladder:
         return
     plain = [options_of(QPU, name, points=p) for p in sorted(w.choice("points") for w in ways)]
     half = len(plain) // 2
-    yield Slot(QPU, True, (*plain[half:], *reversed(plain[:half])))
+    yield Slot(QPU, name == FULL, (*plain[half:], *reversed(plain[:half])))
 
 
 def _apart(kernel: Kernel, name: str) -> bool:

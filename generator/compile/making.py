@@ -16,7 +16,7 @@ from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.compile import kept
-from daedalus.generator.compile.by_rule import slots
+from daedalus.generator.compile.by_rule import Slot, slots
 from daedalus.generator.compile.emit import entry_variants, one_variant
 from daedalus.generator.compile.registry import Entry, Listing, legal_options, meaning, ranked
 from daedalus.generator.compile.variants import Variant
@@ -29,14 +29,12 @@ _todo: list[Entry] = []  # what processes make; they have it from their parent's
 class Made:
     """Kernels with their variants.
 
-    as_before  kernels that were taken as they were made last
-    chosen     what is to be on record of each other kernel's variants: where they were chosen by
-               rule, them, and what a target said that refused
+    chosen  what is to be on record of the variants of each kernel that was made anew: where they
+            were chosen by rule, them, and what a target said that refused
     """
 
     entries: tuple[Entry, ...]
     variants: tuple[Variant, ...]
-    as_before: tuple[str, ...] = ()
     chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -86,7 +84,7 @@ def make(
         settled.append(e)
     if wrong:
         raise UserError("\n".join(map(str, wrong)))
-    return Made(tuple(settled), tuple(variants), tuple(before), chosen)
+    return Made(tuple(settled), tuple(variants), chosen)
 
 
 def settle(entry: Entry) -> Settled:
@@ -96,11 +94,12 @@ def settle(entry: Entry) -> Settled:
     programs: set[tuple[str, str]] = set()
     over: list[Options] = []  # refused
     recorded, left, refused = _tuned(kernel)
-    for slot in kept.once(kernel, "slots", lambda: slots(kernel)):
+    by_rule = [s for s in kept.once(kernel, "slots", lambda: slots(kernel)) if s.choices]
+    places = {_place(s.choices[0]) for s in by_rule}
+    apart = [Slot(o.target, True, (o,)) for place, o in left.items() if place not in places]
+    for slot in (*by_rule, *apart):
         said: dict[str, str] = {}
-        best = (
-            left.pop(f"{slot.target} {slot.choices[0].class_name}", None) if slot.choices else None
-        )
+        best = left.pop(_place(slot.choices[0]), None)
         for options in (o for o in (best, *slot.choices) if o is not None and o not in taken):
             try:
                 made = one_variant(entry, options, slot.prod, 0, keys, known)
@@ -135,6 +134,11 @@ def settle(entry: Entry) -> Settled:
     more = {"tuned": recorded, "refused": refused}
     record = chosen | {what: data for what, data in more.items() if data}
     return Settled(replace(entry, listed=listed), record, tuple(over))
+
+
+def _place(options: Options) -> str:
+    """Where `tune --apply` records a choice."""
+    return f"{options.target} {options.class_name}"
 
 
 def _tuned(kernel: Kernel) -> tuple[dict[str, Any], dict[str, Options], dict[str, str]]:

@@ -94,9 +94,17 @@ def apply(entry: Entry, found: Found) -> list[str]:
     return [*lines, f"{kernel.id}: recorded; ./daedalus gen {kernel.id} takes it"]
 
 
-def forget(entry: Entry) -> None:
-    """Drops what earlier runs recorded of the kernel."""
-    _record(entry.kernel.id, records.read(entry.kernel.id, records.OPTIONS), {})
+def forget(entry: Entry) -> str:
+    """Drops what earlier runs recorded of the kernel; a line about it."""
+    kernel = entry.kernel.id
+    if not entry.by_rule:
+        return f"{kernel}: options.toml lists its variants: nothing is on record"
+    known = records.read(kernel, records.OPTIONS)
+    tuned = known.get("tuned", {})
+    if not tuned:
+        return f"{kernel}: nothing was on record"
+    _record(kernel, known, {})
+    return f"{kernel}: {', '.join(tuned)}: forgotten; ./daedalus gen {kernel} follows the rules"
 
 
 def _record(kernel: str, known: Mapping[str, Any], tuned: Mapping[str, Any]) -> None:

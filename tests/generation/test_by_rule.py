@@ -13,7 +13,8 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.base import records
 from daedalus.generator.cli import gen
 from daedalus.generator.compile import emit, kept, making
-from daedalus.generator.compile.by_rule import slots
+from daedalus.generator.compile.by_rule import has_ladder, slots
+from daedalus.generator.compile.facts import Facts
 from daedalus.generator.compile.inventory import inventory
 from daedalus.generator.compile.new_spec import KINDS, write_spec
 from daedalus.generator.compile.registry import Entry, load, meaning, recorded
@@ -49,10 +50,10 @@ def test_a_class_gets_what_it_gains() -> None:
     def of(kernel: str, name: str) -> list[str]:
         (entry,) = (e for e in load() if e.kernel.id == kernel)
         found = [s for s in slots(entry.kernel) if s.choices[0].class_name == name]
-        assert all(s.prod for s in found)
+        assert all(s.prod for s in found if s.target not in GPU_TARGETS)
         return [s.target for s in found]
 
-    assert of("vp9_idct4", "dc") == list(TARGETS)
+    assert of("vp9_idct4", "dc") == ["c", "vector", "neon", "glsl", "glsl", "glsl", QPU, QPU]
     assert of("vp9_copy4", "rows8") == ["c", "vector", "neon"], "only its height is known"
     assert of("vp9_copy4", "rows4") == ["c", "vector", "neon"], "no item is of the one before"
     assert of("vp9_mc_4h", "sub8") == ["c", "vector", "neon", "neon", QPU]
@@ -210,3 +211,21 @@ def test_kernels_of_the_tree_are_as_recorded() -> None:
     """Where rules chose, `gen` noted it: what is loaded is what was generated."""
     for e in entries():
         assert not e.by_rule or recorded(e.kernel) == e.listed, e.kernel.id
+
+
+PLAIN = "vp9_iadst16"  # options.toml says why it has C alone
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in load() if e.kernel.id != PLAIN], ids=lambda e: e.kernel.id
+)
+def test_every_class_of_the_library_has_its_ladder(entry: Entry) -> None:
+    """Whether rules or options.toml choose: three shaders and two programs for the QPU, unless the
+    back end refuses; of classes in which lanes compute as much as in `full`, those of `full`."""
+    facts = Facts(entry.kernel)
+    refused = records.read(entry.kernel.id, records.OPTIONS).get("refused", {})
+    for name in entry.kernel.class_names:
+        for target, fewest in (("glsl", 3), (QPU, 2)):
+            own = [o for o, _ in entry.listed if o.target == target and o.class_name == name]
+            told = any(r.startswith(f"{target}_{name}") for r in refused)
+            assert len(own) >= fewest or told or not has_ladder(facts, name), (target, name, own)

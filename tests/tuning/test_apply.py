@@ -86,8 +86,30 @@ def test_what_was_measured_outlives_a_model_and_can_be_forgotten(
             (tuned,) = records.read(entry.kernel.id, records.OPTIONS)["tuned"].values()
             assert tuned["name"] == name
         assert any("was measured and stays" in line for line in lines)
-        forget(entry)
+        assert "neon full: forgotten" in forget(entry)
         assert "tuned" not in records.read(entry.kernel.id, records.OPTIONS)
+        assert "nothing was on record" in forget(entry)
+        assert "options.toml lists" in forget(replace(entry, by_rule=False))
+
+
+def test_a_class_that_rules_have_nothing_for_gets_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lanes compute as much as those of all items, so rules leave it to these."""
+    monkeypatch.setattr(kept, "build_dir", lambda: tmp_path / "build")
+    few = TEXT.replace(
+        "    with k.stage", '    k.item_class("few", p=(0, 9), why="a test")\n    with k.stage'
+    )
+    (entry,) = load_text(tmp_path / "specs", few)
+    found = {("glsl", "few"): Winner(options_of("glsl", "few", points=2), False, "a board")}
+    with records.kept_in(tmp_path):
+        before = making.settle(entry)
+        assert not any(o.name.startswith("glsl_few") for o, _ in before.entry.listed)
+        records.write(entry.kernel.id, records.OPTIONS, dict(before.record))
+        apply(entry, found)
+        after = making.settle(entry)
+    assert (options_of("glsl", "few", points=2), True) in after.entry.listed
+    assert after.record["tuned"]["glsl few"]["name"] == "glsl_few_p2"
 
 
 def test_what_is_on_record_and_not_taken_is_told(entry: Entry, tmp_path: Path) -> None:

@@ -159,6 +159,32 @@ extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p4_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_inside_p8_word;
 
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_pri_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_pri_p8;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_sec_p4_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_sec_p8;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inpri_p2_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_insec_p2_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_inside_p2_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_pri_p4_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_pri_p2_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_pri_p2;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_sec_p4_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_sec_p2_word_unaligned_signs;
+
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_sec_p2;
+
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4_word;
 
 extern const daedalus_qpu_code daedalus_av1_cdef8__qpu_full_p4;
@@ -191,6 +217,8 @@ void daedalus_items_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_av1_cdef8_meta *meta, size_t meta_step);
 
+extern const daedalus_gpu_code daedalus_av1_cdef8__glsl_full_p2_word_unaligned_signs;
+
 extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p16_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_av1_cdef_dir__qpu_full_p4;
@@ -221,7 +249,7 @@ extern const daedalus_gpu_code daedalus_av1_cdef_dir__glsl_full_p2_word_unaligne
 
 extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p4_word_unaligned_dot_shuffle;
 
-extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p8;
+extern const daedalus_qpu_code daedalus_av1_sgr8__qpu_full_p4;
 
 extern const daedalus_gpu_code daedalus_av1_sgr8__glsl_full_p4_word_unaligned_signs_pack;
 

@@ -40,6 +40,8 @@ void daedalus_items_h264_deblock_luma_v__c_full(uint8_t *dst, ptrdiff_t dst_stri
 
 extern const daedalus_qpu_code daedalus_h264_deblock_luma_v__qpu_full_p2;
 
+extern const daedalus_gpu_code daedalus_h264_deblock_luma_v__glsl_full_p2_word_signs_early;
+
 daedalus_cpu_fn daedalus_h264_deblock_luma_v__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_h264_deblock_luma_v__neon_full(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t alpha, int32_t beta, const int8_t *tc0);
@@ -90,6 +92,8 @@ extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full;
 extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_pair;
 
 extern const daedalus_qpu_code daedalus_h264_idct4__qpu_full_p4_word_threads4;
+
+extern const daedalus_gpu_code daedalus_h264_idct4__glsl_full_p2_word_pack;
 
 daedalus_cpu_fn daedalus_h264_idct4__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_h264_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

@@ -51,6 +51,8 @@ void daedalus_items_sand128_nv12__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptr
 
 extern const daedalus_qpu_code daedalus_sand128_nv12__qpu_full_p16_recordonce;
 
+extern const daedalus_gpu_code daedalus_sand128_nv12__glsl_full_p4_word_unaligned;
+
 extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word_recordonce;
 
 extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_word;
@@ -92,5 +94,7 @@ void daedalus_items_sand128_p010__c_full(uint16_t *dst, ptrdiff_t dst_stride, pt
     size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_sand128_p010__qpu_full_p4_recordonce;
+
+extern const daedalus_gpu_code daedalus_sand128_p010__glsl_full_p4_word_signs;
 
 #endif /* DAEDALUS_SAND128_VARIANTS_H */

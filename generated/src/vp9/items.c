@@ -81,11 +81,11 @@ void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_avg4__neon_rows8_r2(dst, dst_stride, dst_step, src, src_stride, src_step,
+      daedalus_items_vp9_avg4__neon_rows8_x2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_avg4__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      daedalus_items_vp9_avg4__vector_rows8_x2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_avg4__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
@@ -262,11 +262,11 @@ void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_copy4__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+      daedalus_items_vp9_copy4__neon_rows8_x2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_copy4__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      daedalus_items_vp9_copy4__vector_rows8_x2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_copy4__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -341,7 +341,7 @@ void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_vp9_copy8__neon_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_copy8__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+      daedalus_items_vp9_copy8__vector_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #else
       daedalus_items_vp9_copy8__c_rows4(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -374,9 +374,9 @@ void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t ds
 void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_iadst4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_iadst4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -385,9 +385,9 @@ void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
 void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_items_vp9_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_clearing_items_vp9_iadst4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_items_vp9_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_clearing_items_vp9_iadst4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_clearing_items_vp9_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -396,9 +396,9 @@ void daedalus_clearing_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrd
 void daedalus_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_iadst4_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_iadst4_idct4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_iadst4_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_iadst4_idct4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iadst4_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -407,9 +407,10 @@ void daedalus_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 void daedalus_clearing_items_vp9_iadst4_idct4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_items_vp9_iadst4_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_items_vp9_iadst4_idct4__vector_full(dst, dst_stride, dst_step, coeffs,
+  daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2(dst, dst_stride, dst_step, coeffs,
       n_blocks);
 #else
   daedalus_clearing_items_vp9_iadst4_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -483,19 +484,20 @@ void daedalus_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_idct4__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+      daedalus_items_vp9_idct4__neon_dc_x2(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_idct4__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+      daedalus_items_vp9_idct4__vector_dc_x2(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #else
       daedalus_items_vp9_idct4__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+      daedalus_items_vp9_idct4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+      daedalus_items_vp9_idct4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #else
       daedalus_items_vp9_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
@@ -522,21 +524,21 @@ void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_clearing_items_vp9_idct4__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+      daedalus_clearing_items_vp9_idct4__neon_dc_x2(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_clearing_items_vp9_idct4__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
-          meta_step);
+      daedalus_clearing_items_vp9_idct4__vector_dc_x2(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
 #else
       daedalus_clearing_items_vp9_idct4__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
           meta_step);
 #endif
     } else {
 #if DAEDALUS_HAVE_NEON
-      daedalus_clearing_items_vp9_idct4__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
-          meta_step);
+      daedalus_clearing_items_vp9_idct4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_clearing_items_vp9_idct4__vector_full(dst, dst_stride, dst_step, coeffs, n_run,
+      daedalus_clearing_items_vp9_idct4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_run,
           meta, meta_step);
 #else
       daedalus_clearing_items_vp9_idct4__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
@@ -553,9 +555,9 @@ void daedalus_clearing_items_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_idct4_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_idct4_iadst4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_idct4_iadst4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_idct4_iadst4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_idct4_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -564,9 +566,10 @@ void daedalus_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
 void daedalus_clearing_items_vp9_idct4_iadst4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_items_vp9_idct4_iadst4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_items_vp9_idct4_iadst4__vector_full(dst, dst_stride, dst_step, coeffs,
+  daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2(dst, dst_stride, dst_step, coeffs,
       n_blocks);
 #else
   daedalus_clearing_items_vp9_idct4_iadst4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
@@ -723,9 +726,9 @@ void daedalus_clearing_items_vp9_idct8_iadst8(uint8_t *dst, ptrdiff_t dst_stride
 void daedalus_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_items_vp9_iwht4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_iwht4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_items_vp9_iwht4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_items_vp9_iwht4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_items_vp9_iwht4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -734,9 +737,9 @@ void daedalus_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 void daedalus_clearing_items_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     int16_t *coeffs, size_t n_blocks) {
 #if DAEDALUS_HAVE_NEON
-  daedalus_clearing_items_vp9_iwht4__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_clearing_items_vp9_iwht4__neon_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #elif DAEDALUS_HAVE_VECTORS
-  daedalus_clearing_items_vp9_iwht4__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+  daedalus_clearing_items_vp9_iwht4__vector_full_x2(dst, dst_stride, dst_step, coeffs, n_blocks);
 #else
   daedalus_clearing_items_vp9_iwht4__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
@@ -1283,12 +1286,12 @@ void daedalus_items_vp9_mc_4h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
         daedalus_items_vp9_mc_4h__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
-        daedalus_items_vp9_mc_4h__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
-            n_run, meta, meta_step);
+        daedalus_items_vp9_mc_4h__neon_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
       }
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_4h__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      daedalus_items_vp9_mc_4h__vector_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_4h__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
@@ -1373,11 +1376,11 @@ void daedalus_items_vp9_mc_4h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
         daedalus_items_vp9_mc_4h_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
-        daedalus_items_vp9_mc_4h_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+        daedalus_items_vp9_mc_4h_avg__neon_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       }
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_4h_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+      daedalus_items_vp9_mc_4h_avg__vector_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_4h_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1464,12 +1467,12 @@ void daedalus_items_vp9_mc_4hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
         daedalus_items_vp9_mc_4hv__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
-        daedalus_items_vp9_mc_4hv__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
-            n_run, meta, meta_step);
+        daedalus_items_vp9_mc_4hv__neon_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
       }
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_4hv__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      daedalus_items_vp9_mc_4hv__vector_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_4hv__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
@@ -1555,11 +1558,11 @@ void daedalus_items_vp9_mc_4hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
         daedalus_items_vp9_mc_4hv_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       } else {
-        daedalus_items_vp9_mc_4hv_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+        daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
             src_step, n_run, meta, meta_step);
       }
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_4hv_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+      daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_4hv_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -1641,11 +1644,11 @@ void daedalus_items_vp9_mc_4v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_mc_4v__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+      daedalus_items_vp9_mc_4v__neon_sub8_x2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_4v__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      daedalus_items_vp9_mc_4v__vector_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_4v__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
@@ -1721,10 +1724,10 @@ void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_mc_4v_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
-          n_run, meta, meta_step);
+      daedalus_items_vp9_mc_4v_avg__neon_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_4v_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+      daedalus_items_vp9_mc_4v_avg__vector_sub8_x2(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_4v_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -2017,7 +2020,7 @@ void daedalus_items_vp9_mc_8hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
             n_run, meta, meta_step);
       }
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_8hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+      daedalus_items_vp9_mc_8hv__vector_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8hv__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -2108,7 +2111,7 @@ void daedalus_items_vp9_mc_8hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
             src_step, n_run, meta, meta_step);
       }
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_8hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+      daedalus_items_vp9_mc_8hv_avg__vector_sub4(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8hv_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
@@ -2188,7 +2191,7 @@ void daedalus_items_vp9_mc_8v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
       daedalus_items_vp9_mc_8v__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_8v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+      daedalus_items_vp9_mc_8v__vector_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8v__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
@@ -2268,7 +2271,7 @@ void daedalus_items_vp9_mc_8v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
       daedalus_items_vp9_mc_8v_avg__neon_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_mc_8v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+      daedalus_items_vp9_mc_8v_avg__vector_sub4(dst, dst_stride, dst_step, src, src_stride,
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_8v_avg__c_sub4(dst, dst_stride, dst_step, src, src_stride, src_step,

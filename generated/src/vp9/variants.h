@@ -67,13 +67,13 @@ void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 
 extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p2_word_unaligned;
 
-daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_r2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_avg4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+void daedalus_tall_vp9_avg4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_avg4__neon_rows4;
@@ -83,14 +83,14 @@ void daedalus_items_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_avg4__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg4__vector_rows8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
+void daedalus_items_vp9_avg4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_avg4__vector_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -283,13 +283,13 @@ void daedalus_items_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p2_word_unaligned;
 
-daedalus_cpu_fn daedalus_vp9_copy4__neon_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_copy4__neon_rows8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy4__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+void daedalus_items_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_copy4__neon_rows4;
@@ -299,14 +299,14 @@ void daedalus_items_vp9_copy4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_copy4__vector_rows8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_copy4__vector_rows8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_copy4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_copy4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_copy4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, size_t n_pieces);
+void daedalus_items_vp9_copy4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_copy4__vector_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -387,6 +387,13 @@ void daedalus_items_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, 
 void daedalus_tall_vp9_copy8__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
 
+daedalus_cpu_fn daedalus_vp9_copy8__vector_rows4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy8__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy8_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_copy8__c_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -448,24 +455,24 @@ extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_iadst4__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_iadst4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_iadst4__neon_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__neon_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
-daedalus_cpu_fn daedalus_vp9_iadst4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_iadst4__vector_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4__vector_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst4__c_full;
@@ -488,24 +495,24 @@ extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_iadst4_idct4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_iadst4_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_iadst4_idct4__neon_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__neon_full(uint8_t *dst,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_iadst4_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
-daedalus_cpu_fn daedalus_vp9_iadst4_idct4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__vector_full(uint8_t *dst,
+daedalus_cpu_fn daedalus_vp9_iadst4_idct4__vector_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__vector_full(uint8_t *dst,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_iadst4_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_iadst4_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iadst4_idct4__c_full;
@@ -520,11 +527,9 @@ void daedalus_clearing_items_vp9_iadst4_idct4__c_full(uint8_t *dst, ptrdiff_t ds
 
 extern const daedalus_gpu_code daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack;
 
-extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p8_word_keep;
-
 extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p2_word_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full;
+extern const daedalus_qpu_code daedalus_vp9_iadst8__qpu_full_p2;
 
 extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p2_word_pack;
 
@@ -560,13 +565,11 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8__c_full(uint8_t *dst, ptrdiff
 void daedalus_clearing_items_vp9_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
-extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_word;
-
-extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p8_word_keep;
+extern const daedalus_gpu_code daedalus_vp9_iadst8__glsl_full_p4_word_pack;
 
 extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p2_word_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full;
+extern const daedalus_qpu_code daedalus_vp9_iadst8_idct8__qpu_full_p2;
 
 extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p2_word_pack;
 
@@ -602,31 +605,31 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst8_idct8__c_full(uint8_t *dst,
 void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
-extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_word;
+extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack;
 
 extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4_word;
 
-daedalus_cpu_fn daedalus_vp9_idct4__neon_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_idct4__neon_dc_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_idct4__neon_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_idct4__vector_dc;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_idct4__vector_dc_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_idct4__vector_dc_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
@@ -641,6 +644,12 @@ void daedalus_clearing_items_vp9_idct4__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
+extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_dc_p2_word;
+
 extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p4_word_keep;
 
 extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_full_p2;
@@ -649,25 +658,26 @@ extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_idct4__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_idct4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_idct4__neon_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_idct4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_idct4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_idct4__vector_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs, int32_t eob);
-void daedalus_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta, size_t meta_step);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs, int32_t eob);
-void daedalus_clearing_items_vp9_idct4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct4_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4__vector_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct4_meta *meta,
     size_t meta_step);
 
@@ -692,24 +702,24 @@ extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_idct4_iadst4__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_idct4_iadst4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const int16_t *coeffs);
-void daedalus_items_vp9_idct4_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_idct4_iadst4__neon_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__neon_full(uint8_t *dst,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct4_iadst4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_idct4_iadst4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
-daedalus_cpu_fn daedalus_vp9_idct4_iadst4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__vector_full(uint8_t *dst,
+daedalus_cpu_fn daedalus_vp9_idct4_iadst4__vector_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs);
-void daedalus_items_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__vector_full(uint8_t *dst,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst,
     ptrdiff_t dst_stride, int16_t *coeffs);
-void daedalus_clearing_items_vp9_idct4_iadst4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_idct4_iadst4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_idct4_iadst4__c_full;
@@ -801,6 +811,14 @@ void daedalus_clearing_items_vp9_idct8__c_eob12(uint8_t *dst, ptrdiff_t dst_stri
     size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_idct8__qpu_eob12_p4_word_shuffle;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p2_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_dc_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p4_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct8__glsl_eob12_p2;
 
 daedalus_cpu_fn daedalus_vp9_idct8__neon_eob12_assumesum16;
 DAEDALUS_FLATTEN void daedalus_item_vp9_idct8__neon_eob12_assumesum16(uint8_t *dst,
@@ -905,11 +923,9 @@ void daedalus_items_vp9_idct8_10__c_full(uint16_t *dst, ptrdiff_t dst_stride, pt
 
 extern const daedalus_gpu_code daedalus_vp9_idct8_10__glsl_full_p4_word;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p8_word_keep;
-
 extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p2_word_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full;
+extern const daedalus_qpu_code daedalus_vp9_idct8_iadst8__qpu_full_p2;
 
 extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p2_word_pack;
 
@@ -945,7 +961,7 @@ DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct8_iadst8__c_full(uint8_t *dst,
 void daedalus_clearing_items_vp9_idct8_iadst8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
-extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_word;
+extern const daedalus_gpu_code daedalus_vp9_idct8_iadst8__glsl_full_p4_word_pack;
 
 extern const daedalus_qpu_code daedalus_vp9_iwht4__qpu_full_p4_word_keep;
 
@@ -955,24 +971,24 @@ extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4_word;
 
 extern const daedalus_gpu_code daedalus_vp9_iwht4__glsl_full_p4;
 
-daedalus_cpu_fn daedalus_vp9_iwht4__neon_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_iwht4__neon_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs);
-void daedalus_clearing_items_vp9_iwht4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_clearing_items_vp9_iwht4__neon_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
-daedalus_cpu_fn daedalus_vp9_iwht4__vector_full;
-DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_iwht4__vector_full_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iwht4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
-void daedalus_items_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const int16_t *coeffs, size_t n_blocks);
-DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    int16_t *coeffs);
-void daedalus_clearing_items_vp9_iwht4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_iwht4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iwht4__vector_full_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iwht4__vector_full_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 daedalus_cpu_fn daedalus_vp9_iwht4__c_full;
@@ -1013,7 +1029,7 @@ extern const daedalus_gpu_code daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_
 
 extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full_word;
 
-extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full_p8;
+extern const daedalus_qpu_code daedalus_vp9_lpf16_10_v__qpu_full;
 
 extern const daedalus_gpu_code daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early;
 
@@ -1067,6 +1083,8 @@ void daedalus_items_vp9_lpf4_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 extern const daedalus_qpu_code daedalus_vp9_lpf4_h__qpu_full_p4;
 
+extern const daedalus_gpu_code daedalus_vp9_lpf4_h__glsl_full_p2_word_signs_early;
+
 daedalus_cpu_fn daedalus_vp9_lpf4_h__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
@@ -1106,6 +1124,8 @@ void daedalus_items_vp9_lpf4_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     size_t n_edges, const daedalus_vp9_lpf4_v_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_lpf4_v__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf4_v__glsl_full_p2_word_signs_early;
 
 daedalus_cpu_fn daedalus_vp9_lpf4_v__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_lpf4_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1147,6 +1167,8 @@ void daedalus_items_vp9_lpf8_h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 extern const daedalus_qpu_code daedalus_vp9_lpf8_h__qpu_full_p4;
 
+extern const daedalus_gpu_code daedalus_vp9_lpf8_h__glsl_full_p4_word_signs_early;
+
 daedalus_cpu_fn daedalus_vp9_lpf8_h__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh);
@@ -1180,6 +1202,8 @@ void daedalus_items_vp9_lpf8_v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     size_t n_edges, const daedalus_vp9_lpf8_v_meta *meta, size_t meta_step);
 
 extern const daedalus_qpu_code daedalus_vp9_lpf8_v__qpu_full_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_lpf8_v__glsl_full_p4_word_signs_early;
 
 daedalus_cpu_fn daedalus_vp9_lpf8_v__neon_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_lpf8_v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1654,13 +1678,13 @@ void daedalus_items_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
 void daedalus_tall_vp9_mc_4h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_mc_4h__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+void daedalus_tall_vp9_mc_4h__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h__neon_sub4_dot;
@@ -1677,14 +1701,14 @@ void daedalus_items_vp9_mc_4h__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+void daedalus_items_vp9_mc_4h__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4h__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1763,14 +1787,14 @@ void daedalus_items_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_str
 void daedalus_tall_vp9_mc_4h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_mc_4h_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+void daedalus_tall_vp9_mc_4h_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__neon_sub4_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__neon_sub4_dot(uint8_t *dst,
@@ -1787,13 +1811,14 @@ void daedalus_items_vp9_mc_4h_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
-void daedalus_items_vp9_mc_4h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4h_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_tall_vp9_mc_4h_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4h_avg__vector_sub4;
@@ -1859,9 +1884,9 @@ void daedalus_items_vp9_mc_4h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, pt
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4h_avg__glsl_full_p2_word_unaligned;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub8_p4_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub4_p4_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_sub4_p16_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1873,13 +1898,13 @@ void daedalus_tall_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+void daedalus_items_vp9_mc_4hv__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv__neon_sub4_dot;
@@ -1896,14 +1921,15 @@ void daedalus_items_vp9_mc_4hv__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+void daedalus_items_vp9_mc_4hv__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4hv__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1937,9 +1963,9 @@ void daedalus_items_vp9_mc_4hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4hv_meta *meta, size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p4_word_unaligned_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p16_word_unaligned_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p4;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv__qpu_full_p8;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p4_word_unaligned_swar;
 
@@ -1968,9 +1994,9 @@ void daedalus_items_vp9_mc_4hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4hv__glsl_full_p2_word_unaligned;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub8_p4_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub4_p4_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst,
@@ -1983,13 +2009,14 @@ void daedalus_tall_vp9_mc_4hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_str
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__neon_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__neon_sub8_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_tall_vp9_mc_4hv_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
 
@@ -2008,13 +2035,14 @@ void daedalus_items_vp9_mc_4hv_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4hv_avg__vector_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4hv_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_tall_vp9_mc_4hv_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
 
@@ -2081,13 +2109,13 @@ void daedalus_items_vp9_mc_4hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, p
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4hv_avg__glsl_full_p2_word_unaligned;
 
-daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_mc_4v__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+void daedalus_tall_vp9_mc_4v__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4v__neon_sub4;
@@ -2097,14 +2125,14 @@ void daedalus_items_vp9_mc_4v__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
-    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
-    const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+void daedalus_items_vp9_mc_4v__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_4v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_4v__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4v__vector_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2169,14 +2197,14 @@ void daedalus_items_vp9_mc_4v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4v__glsl_full_p2_word_unaligned;
 
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_items_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+void daedalus_tall_vp9_mc_4v_avg__neon_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4v_avg__neon_sub4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2185,13 +2213,14 @@ void daedalus_items_vp9_mc_4v_avg__neon_sub4(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub8;
-DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
-void daedalus_items_vp9_mc_4v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub8_x2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my,
+    int32_t rows);
+void daedalus_items_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_mc_4v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+void daedalus_tall_vp9_mc_4v_avg__vector_sub8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_mc_4v_avg__vector_sub4;
@@ -2512,9 +2541,9 @@ void daedalus_items_vp9_mc_8h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8h_avg_meta *meta, size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub8_p8_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub4_p8_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_sub4_p16_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2558,6 +2587,13 @@ void daedalus_items_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, 
 void daedalus_tall_vp9_mc_8hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
 
+daedalus_cpu_fn daedalus_vp9_mc_8hv__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_mc_8hv__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
@@ -2583,9 +2619,9 @@ void daedalus_items_vp9_mc_8hv__c_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_mc_8hv_meta *meta, size_t meta_step);
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p8_word_unaligned_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p16_word_unaligned_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p8;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv__qpu_full_p16;
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p4_word_unaligned_swar;
 
@@ -2614,9 +2650,9 @@ void daedalus_items_vp9_mc_8hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 extern const daedalus_gpu_code daedalus_vp9_mc_8hv__glsl_full_p2_word_unaligned;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub8_p8_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
 
-extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub4_p8_word_unaligned_dot_shuffle;
+extern const daedalus_qpu_code daedalus_vp9_mc_8hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle;
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__neon_sub8_dot;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst,
@@ -2663,6 +2699,13 @@ void daedalus_items_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stri
 void daedalus_tall_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
     size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8hv_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8hv_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8hv_avg__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2745,6 +2788,13 @@ void daedalus_items_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, p
 void daedalus_tall_vp9_mc_8v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
 
+daedalus_cpu_fn daedalus_vp9_mc_8v__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_8v_meta *meta, size_t meta_step);
+
 daedalus_cpu_fn daedalus_vp9_mc_8v__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
@@ -2825,6 +2875,13 @@ void daedalus_items_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_strid
     size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 void daedalus_tall_vp9_mc_8v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_8v_avg__vector_sub4;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_8v_avg__vector_sub4(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_8v_avg_meta *meta, size_t meta_step);
 
 daedalus_cpu_fn daedalus_vp9_mc_8v_avg__c_sub8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_mc_8v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,

@@ -2,22 +2,25 @@
 """Records of witnesses: the items of a kernel that `search.py` found, and what it did not find.
 
     {"buffers": {name: [item, ...]}, "params": {name: [item, ...]},
-     "not found": {"variant function": [goal, ...]}}
+     "not found": {"variant function": [goal, ...]}, "of": hash}
 
 An item is the text of its elements, last axis fastest. What items show is computed anew whenever
 they are used. Goals are named by `proof_file.key`; they stand here because the search's work was
-done before it found a witness, and nobody has said why there can be none.
+done before it found a witness, and nobody has said why there can be none. The hash is of the code
+that was looked at last, with nothing missing.
 """
 
-from collections.abc import Collection, Mapping
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base import records
+from daedalus.generator.compile.variants import Variant
 
-_NOT_FOUND = "not found"
+_NOT_FOUND, _OF = "not found", "of"
 
 
 def _shapes(kernel: Kernel) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
@@ -67,6 +70,23 @@ def listed(kernel: str) -> dict[str, list[str]]:
     """The goals that a search did not find a witness of, by function."""
     found: dict[str, list[str]] = records.read(kernel, records.WITNESSES).get(_NOT_FOUND, {})
     return found
+
+
+def are_of(kernel: str, variants: Sequence[Variant]) -> bool:
+    """Whether nothing was missing of the code as it is."""
+    return records.read(kernel, records.WITNESSES).get(_OF) == _hash(variants)
+
+
+def note(kernel: str, variants: Sequence[Variant]) -> None:
+    """Puts on record that nothing is missing of this code."""
+    known = records.read(kernel, records.WITNESSES)
+    if known and known.get(_OF) != _hash(variants):
+        records.write(kernel, records.WITNESSES, {**known, _OF: _hash(variants)})
+
+
+def _hash(variants: Sequence[Variant]) -> str:
+    hashes = sorted(v.input_hash for v in variants if v.options.target == "neon")
+    return hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
 
 
 def write(kernel: str, items: Items, not_found: Mapping[str, Collection[str]] = {}) -> None:
