@@ -51,20 +51,20 @@ def test_the_record_is_of_these_variants(stats: dict, variants: dict[str, dict])
 
 # Rules chose them, which ask no driver: right, and slower than they could be.
 KEPT = {
-    "daedalus_vp9_idct8_10__glsl_full_p4_word",
     "daedalus_vp9_lpf16_10_h__glsl_full_p2",
     "daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early",
-    "daedalus_vp9_lpf16_10_h__glsl_full_p4_word_signs_early",
     "daedalus_vp9_lpf16_10_v__glsl_full_p2",
     "daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early",
-    "daedalus_vp9_lpf16_10_v__glsl_full_p4_word_signs_early",
 }
 
 
-def test_nothing_else_is_kept_in_memory(stats: dict) -> None:
+def test_nothing_else_in_the_library_is_kept_in_memory(
+    stats: dict, variants: dict[str, dict]
+) -> None:
+    """Others are there for the tuner, which finds out."""
     held = (0, 0, False)
     kept = {n for n, s in stats.items() if (s["spills"], s["fills"], s["memory"]) != held}
-    assert kept == KEPT
+    assert {n for n in kept if variants[n]["prod"]} == KEPT
 
 
 @pytest.mark.parametrize("kernel", EXPERT)
