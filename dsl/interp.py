@@ -31,8 +31,8 @@ class Items:
     def count(self) -> int:
         return len(next(iter((*self.buffers.values(), *self.params.values()))))
 
-    def take(self, which: Array) -> "Items":
-        """The items selected by an index or boolean array."""
+    def take(self, which: Array | slice) -> "Items":
+        """The items selected by an index or boolean array, or by a slice."""
         return Items(
             {n: a[which] for n, a in self.buffers.items()},
             {n: a[which] for n, a in self.params.items()},
@@ -62,7 +62,11 @@ class Result:
 
 
 class StageRun:
-    """Evaluates one stage: loads see `state`, the results are stored by the caller."""
+    """Evaluates one stage: loads see `state`, the results are stored by the caller.
+
+    With `brief`, values are kept only as long as something is made of them, but for what stores
+    and conditions need: of large stages, all of them are more than caches and memory hold.
+    """
 
     def __init__(
         self,
@@ -71,34 +75,47 @@ class StageRun:
         items: Items,
         state: Mapping[str, Array],
         broken: dict[str, Array],
+        *,
+        brief: bool = False,
     ) -> None:
         self.kernel, self.stage, self.items, self.state = kernel, stage, items, state
         self.grid = stage.grid()
         self.values: dict[Node, Array] = {}
         # What decides whether the stage runs is computed even where it does not.
         deciding = set(walk([n for n in (stage.given, *dict(stage.limits).values()) if n]))
-        outside: list[tuple[Node, Array]] = []
+        # Where an assumption is broken, and whether that counts where the stage does not run.
+        outside: dict[tuple[str, bool], Array] = {}
+        last = _last_uses(stage) if brief else {}
         for node in stage.nodes():
             self.values[node] = self._node(node)
             if node.op is Op.ASSUME and node.attr[0]:  # a fact found by a pass has no name
-                x = self.values[node]
-                outside.append((node, (x < node.attr[1]) | (x > node.attr[2])))
+                x, key = self.values[node], (node.attr[0], node in deciding)
+                if key not in outside:
+                    outside[key] = np.zeros((items.count, stage.lanes), dtype=bool)
+                outside[key] |= (x < node.attr[1]) | (x > node.attr[2])
+            for used in last.get(node, ()):
+                del self.values[used]
         on = self.active()
-        for node, where in outside:
-            broken[node.attr[0]] |= (where if node in deciding else where & on).any(axis=1)
+        for (name, always), where in outside.items():
+            broken[name] |= (where if always else where & on).any(axis=1)
+
+    def places(self, buffer: str, index: Index) -> list[Array]:
+        """Per axis of a buffer, where every lane is: shape [lanes]."""
+        shape = self.kernel.buffer(buffer).shape
+        at = [affine.at(self.grid) - lo for affine, (lo, _) in zip(index, shape, strict=True)]
+        return [np.broadcast_to(a, (self.stage.lanes,)) for a in at]
 
     def where(
         self, buffer: str, index: Index, args: tuple[Array, ...] = ()
-    ) -> tuple[Array | slice, ...]:
+    ) -> tuple[Array | slice | int, ...]:
         """Selects the elements of all items at every lane: shape [items, lanes].
 
         With `args` (indices known only at run time), places outside the declared bounds, of items
         that are not conformant, are moved inside.
         """
-        shape = self.kernel.buffer(buffer).shape
         if not args:
-            at = [affine.at(self.grid) - lo for affine, (lo, _) in zip(index, shape, strict=True)]
-            return (slice(None), *(np.broadcast_to(a, (self.stage.lanes,)) for a in at))
+            return (slice(None), *_plainly(self.places(buffer, index)))
+        shape = self.kernel.buffer(buffer).shape
         known = {**self.grid, **{f"#{n}": a for n, a in enumerate(args)}}
         places = [
             np.clip(affine.at(known) - lo, 0, hi - lo - 1)
@@ -155,6 +172,29 @@ class StageRun:
         return np.asarray(evaluate(n.op, n.attr, args))
 
 
+def _last_uses(stage: Stage) -> dict[Node, list[Node]]:
+    """Per value, those that nothing behind it needs."""
+    ends = {n for s in stage.stores for n in (s.value, s.mask) if n is not None}
+    ends |= {n for n in (stage.given, *dict(stage.limits).values()) if n is not None}
+    last = {used: node for node in stage.nodes() for used in node.args if used not in ends}
+    found: dict[Node, list[Node]] = {}
+    for used, node in last.items():
+        found.setdefault(node, []).append(used)
+    return found
+
+
+def _plainly(at: list[Array]) -> list[Array | slice | int]:
+    """Places as a slice of one axis, which numpy is fastest with, where they are one."""
+    moving = [n for n, a in enumerate(at) if a[0] != a[-1]]
+    if len(moving) == 1 and all((a == a[0]).all() for n, a in enumerate(at) if n != moving[0]):
+        a = at[moving[0]]
+        step = int(a[1] - a[0])
+        if step > 0 and (np.diff(a) == step).all():
+            along = slice(int(a[0]), int(a[-1]) + 1, step)
+            return [along if n == moving[0] else int(x[0]) for n, x in enumerate(at)]
+    return list(at)
+
+
 def _lookup(table: Table, index: tuple[Array, ...]) -> Array:
     rows = np.array(table.rows, dtype=np.int64)
     row = np.clip(index[0], 0, rows.shape[0] - 1)
@@ -177,14 +217,18 @@ class Decisions:
     active: Array
 
 
-_TOGETHER = 1024  # items evaluated at once; all values of a stage are kept for so many
+_TOGETHER = 1024  # items evaluated at once, at most
+_LANES = 1 << 14  # values at once, at most: what a stage is busy with then stays in caches
+_FEWEST = 64
 
 
-def portions(items: Items) -> list[Items]:
+def portions(kernel: Kernel, items: Items) -> list[Items]:
     """The items in order, as many at a time as are evaluated at once."""
+    lanes = max((s.lanes for s in kernel.stages), default=1)
+    each = min(_TOGETHER, max(_FEWEST, _LANES // lanes))
     return [
-        items.take(np.arange(at, min(at + _TOGETHER, items.count)))
-        for at in range(0, max(items.count, 1), _TOGETHER)
+        items.take(slice(at, min(at + each, items.count)))
+        for at in range(0, max(items.count, 1), each)
     ]
 
 
@@ -196,7 +240,7 @@ def run(kernel: Kernel, items: Items) -> Result:
     """The result of every item."""
     if kernel.panels is not None:
         return _run_panels(kernel, kernel.panels, items)
-    parts = [_run(kernel, portion, None) for portion in portions(items)]
+    parts = [_run(kernel, portion, None) for portion in portions(kernel, items)]
     return Result(
         _joined([p.buffers for p in parts]),
         _joined([p.written for p in parts]),
@@ -230,11 +274,20 @@ def _run_panels(kernel: Kernel, panels: Panels, items: Items) -> Result:
 
 def untouched(kernel: Kernel, items: Items) -> dict[str, Array]:
     """Per buffer that is only read: the items for which no stage that runs reads it."""
-    found = {b.name: np.ones(items.count, bool) for b in kernel.buffers if b.access == "in"}
-    for stage, made in zip(kernel.stages, decisions(kernel, items), strict=True):
-        for n in stage.nodes():
-            if n.op is Op.LOAD and n.attr[0] in found:
-                found[n.attr[0]] &= ~made.active.any(axis=1)
+    names = [b.name for b in kernel.buffers if b.access == "in"]
+    read = [{n.attr[0] for n in s.nodes() if n.op is Op.LOAD} & set(names) for s in kernel.stages]
+    always = {
+        name for s, of in zip(kernel.stages, read, strict=True) for name in of
+        if s.given is None and not s.limits
+    }  # fmt: skip
+    found = {name: np.full(items.count, name not in always) for name in names}
+    if any(set(of) - always for of in read):
+        ran = [
+            [s.active.any(axis=1) for s in decisions(kernel, p)] for p in portions(kernel, items)
+        ]
+        for of, active in zip(read, map(np.concatenate, zip(*ran, strict=True)), strict=True):
+            for name in of - always:
+                found[name] &= ~active
     return found
 
 
@@ -271,9 +324,11 @@ def stored(
         value = np.broadcast_to(got, lanes)
         mask = on if s.mask is None else on & ran.values[s.mask]
         if s.combine:
-            places = [np.arange(count)[:, None], *(np.asarray(a) for a in at[1:])]
+            places = [np.arange(count)[:, None], *ran.places(s.buffer, s.index)]
             full = np.broadcast_arrays(*places)
             _COMBINE[s.combine].at(target, tuple(a[mask] for a in full), value[mask])
+        elif mask.all():
+            target[at] = value
         else:
             target[at] = np.where(mask, value, target[at])
         if written is not None and s.buffer in written:
@@ -288,7 +343,7 @@ def _run(kernel: Kernel, items: Items, log: list[Decisions] | None) -> Result:
     written = {n: np.zeros(state[n].shape, dtype=bool) for n in outputs}
     broken = {a.name: np.zeros(count, dtype=bool) for a in kernel.assumptions}
     for stage in kernel.stages:
-        ran = StageRun(kernel, stage, items, state, broken)
+        ran = StageRun(kernel, stage, items, state, broken, brief=log is None)
         state.update(stored(ran, [ran.values[s.value] for s in stage.stores], written))
         if log is not None:
             lanes, on = (count, stage.lanes), ran.active()

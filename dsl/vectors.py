@@ -19,7 +19,8 @@ from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
 
 KINDS = ("conformant", "typical", "boundary", "hostile")
-_SURPLUS = 3  # candidates drawn for each item wanted
+_SURPLUS, _LEAST_SURPLUS = 3, 1.25  # candidates drawn for each item wanted,
+_ELEMENTS = 1 << 26  # of all of them, from which on there are fewer
 _GENERATIONS = 4  # rounds of looking around the rare ones
 _COARSE = np.uint64(100)  # kinds of items that store nothing
 _EXPLORERS = 6000  # items that such a round starts from
@@ -42,11 +43,12 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
         return _in_classes(kernel, _boundary(kernel, count, rng), rng)
     if kind not in KINDS:
         raise ValueError(f"unknown kind of items: {kind!r}, one of {', '.join(KINDS)}")
+    candidates = _candidates(kernel, count)
     if kind == "typical" and kernel.sampler is not None:
-        drawn = _typical(kernel, count * _SURPLUS, rng, share=1.0)
+        drawn = _typical(kernel, candidates, rng, share=1.0)
         seen = _decided(kernel, drawn)
     else:
-        drawn = _in_classes(kernel, _typical(kernel, count * _SURPLUS, rng, share=0.5), rng)
+        drawn = _in_classes(kernel, _typical(kernel, candidates, rng, share=0.5), rng)
         drawn, seen = _explored(kernel, _made_conformant(kernel, drawn), rng)
     fine = np.flatnonzero(interp.run(kernel, drawn).conformant(kernel.defaults))
     drawn, seen = drawn.take(fine), seen.take(fine)
@@ -59,6 +61,12 @@ def make_items(kernel: Kernel, count: int, seed: int, kind: str = "conformant") 
             hint="widen them, or draw typical items with a sampler (@<kernel>.inputs)",
         )
     return drawn.take(_balanced(kernel, drawn, seen.patterns(), count, rng))
+
+
+def _candidates(kernel: Kernel, count: int) -> int:
+    """How many items are drawn, of which as many as are wanted are chosen."""
+    affordable = _ELEMENTS // sum(b.size for b in kernel.buffers)
+    return min(count * _SURPLUS, max(affordable, int(count * _LEAST_SURPLUS)))
 
 
 # ------------------------------------------------------------------ drawing
@@ -304,7 +312,7 @@ def _both(parts: Iterable[_Decided]) -> _Decided:
 
 
 def _decided(kernel: Kernel, items: Items) -> _Decided:
-    return _both(_portion_decided(kernel, portion) for portion in interp.portions(items))
+    return _both(_portion_decided(kernel, portion) for portion in interp.portions(kernel, items))
 
 
 def _portion_decided(kernel: Kernel, items: Items) -> _Decided:

@@ -120,9 +120,9 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
     (void)unused0;
     (void)unused1;
 #if DAEDALUS_HAVE_NEON
-    daedalus_tall_vp9_avg4__neon_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #else
     daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #endif
@@ -132,9 +132,9 @@ void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t 
   (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_NEON
-    daedalus_item_vp9_avg4__neon_rows8_x2(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_avg4__neon_rows8_r2(dst, dst_stride, src, src_stride, rows);
 #elif DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
 #endif
@@ -5201,7 +5201,7 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     (void)unused0;
     (void)unused1;
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_tall_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    daedalus_tall_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #else
     daedalus_tall_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
 #endif
@@ -5211,7 +5211,7 @@ static void daedalus_ffmpeg_vp9_avg4__plain(uint8_t *dst, ptrdiff_t dst_stride, 
   (void)unused1;
   if (rows >= 8) {
 #if DAEDALUS_HAVE_VECTORS
-    daedalus_item_vp9_avg4__vector_rows8_x2(dst, dst_stride, src, src_stride, rows);
+    daedalus_item_vp9_avg4__vector_rows8(dst, dst_stride, src, src_stride, rows);
 #else
     daedalus_item_vp9_avg4__c_rows8(dst, dst_stride, src, src_stride, rows);
 #endif

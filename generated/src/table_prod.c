@@ -1754,14 +1754,14 @@ static const daedalus_class_desc vp9_avg4_classes[] = {
 static const daedalus_variant vp9_avg4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg4__neon_rows8_x2",
+    .name = "daedalus_vp9_avg4__neon_rows8_r2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_avg4__neon_rows8_x2,
+    .cpu = daedalus_vp9_avg4__neon_rows8_r2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -1778,14 +1778,14 @@ static const daedalus_variant vp9_avg4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_avg4__vector_rows8_x2",
+    .name = "daedalus_vp9_avg4__vector_rows8",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_avg4__vector_rows8_x2,
+    .cpu = daedalus_vp9_avg4__vector_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -9478,7 +9478,7 @@ static const daedalus_alias aliases[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "570493b30d6acc12",
+  .generator = "93f894667a327bd5",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -2202,14 +2202,14 @@ static const daedalus_class_desc vp9_avg4_classes[] = {
 static const daedalus_variant vp9_avg4_variants[] = {
 #if DAEDALUS_HAVE_NEON
   {
-    .name = "daedalus_vp9_avg4__neon_rows8_x2",
+    .name = "daedalus_vp9_avg4__neon_rows8_r2",
     .target = "neon",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 100,
     .reason = "the first of the NEON variants for such items",
-    .cpu = daedalus_vp9_avg4__neon_rows8_x2,
+    .cpu = daedalus_vp9_avg4__neon_rows8_r2,
   },
 #endif
 #if DAEDALUS_HAVE_NEON
@@ -2226,14 +2226,14 @@ static const daedalus_variant vp9_avg4_variants[] = {
 #endif
 #if DAEDALUS_HAVE_VECTORS
   {
-    .name = "daedalus_vp9_avg4__vector_rows8_x2",
+    .name = "daedalus_vp9_avg4__vector_rows8",
     .target = "vector",
     .needs = 0,
     .class_index = 0,
     .prod = true,
     .rank = 400,
     .reason = "the first of the vector variants for such items",
-    .cpu = daedalus_vp9_avg4__vector_rows8_x2,
+    .cpu = daedalus_vp9_avg4__vector_rows8,
   },
 #endif
 #if DAEDALUS_HAVE_VECTORS
@@ -11274,21 +11274,21 @@ static void call_daedalus_items_vp9_avg4(const daedalus_buffer *buffers, const p
 }
 
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_items_vp9_avg4__neon_rows8_x2(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_avg4__neon_rows8_r2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_NEON
-static void call_daedalus_tall_vp9_avg4__neon_rows8_x2(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_avg4__neon_rows8_r2(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
   (void)meta;
-  daedalus_tall_vp9_avg4__neon_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_avg4__neon_rows8_r2((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
@@ -11303,21 +11303,21 @@ static void call_daedalus_items_vp9_avg4__neon_rows4(const daedalus_buffer *buff
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_items_vp9_avg4__vector_rows8_x2(const daedalus_buffer *buffers,
+static void call_daedalus_items_vp9_avg4__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
-  daedalus_items_vp9_avg4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+  daedalus_items_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg4_meta *)meta, meta_step);
 }
 
 #endif
 #if DAEDALUS_HAVE_VECTORS
-static void call_daedalus_tall_vp9_avg4__vector_rows8_x2(const daedalus_buffer *buffers,
+static void call_daedalus_tall_vp9_avg4__vector_rows8(const daedalus_buffer *buffers,
     const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
   (void)steps;
   (void)meta_step;
   (void)meta;
-  daedalus_tall_vp9_avg4__vector_rows8_x2((uint8_t *)buffers[0].data, buffers[0].stride,
+  daedalus_tall_vp9_avg4__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
       (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
 }
 
@@ -15701,15 +15701,15 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL, NULL },
   { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
-  { "daedalus_vp9_avg4__neon_rows8_x2", call_daedalus_items_vp9_avg4__neon_rows8_x2, NULL,
-      call_daedalus_tall_vp9_avg4__neon_rows8_x2 },
+  { "daedalus_vp9_avg4__neon_rows8_r2", call_daedalus_items_vp9_avg4__neon_rows8_r2, NULL,
+      call_daedalus_tall_vp9_avg4__neon_rows8_r2 },
 #endif
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_avg4__neon_rows4", call_daedalus_items_vp9_avg4__neon_rows4, NULL, NULL },
 #endif
 #if DAEDALUS_HAVE_VECTORS
-  { "daedalus_vp9_avg4__vector_rows8_x2", call_daedalus_items_vp9_avg4__vector_rows8_x2, NULL,
-      call_daedalus_tall_vp9_avg4__vector_rows8_x2 },
+  { "daedalus_vp9_avg4__vector_rows8", call_daedalus_items_vp9_avg4__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg4__vector_rows8 },
 #endif
 #if DAEDALUS_HAVE_VECTORS
   { "daedalus_vp9_avg4__vector_rows4", call_daedalus_items_vp9_avg4__vector_rows4, NULL, NULL },
@@ -16613,7 +16613,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "570493b30d6acc12",
+  .generator = "93f894667a327bd5",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -38,18 +38,19 @@ RANDOM = accepted_kernels(30)
 
 def values_of(kernel: Kernel, items: Items) -> dict[Node, np.ndarray]:
     """Every node's values on all items and lanes for which its stage runs."""
-    seen: dict[Node, np.ndarray] = {}
+    seen: dict[Node, list[np.ndarray]] = {}
     original = interp.StageRun.__init__
 
-    def watch(self: interp.StageRun, *args: object) -> None:
+    def watch(self: interp.StageRun, *args: object, brief: bool) -> None:
         original(self, *args)  # type: ignore[arg-type]
         on = self.active()
-        seen.update({n: np.broadcast_to(v, on.shape)[on] for n, v in self.values.items()})
+        for n, v in self.values.items():
+            seen.setdefault(n, []).append(np.broadcast_to(v, on.shape)[on])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interp.StageRun, "__init__", watch)
         interp.run(kernel, items)
-    return seen
+    return {n: np.concatenate(v) for n, v in seen.items()}
 
 
 def check_inside(kernel: Kernel, items: Items, ranges: Ranges) -> None:

@@ -259,7 +259,7 @@ def residuals(rng: np.random.Generator, count: int, white: int = 255) -> dict[st
     noise = rng.uniform(-1, 1, (count, 8, 8))
     residual = np.clip(scale * (slope * smooth + noise * (1 - 0.9 * smooth)), -white, white)
     step = rng.choice([1, 4, 16, 64, 256], (count, 1, 1))
-    coded = np.rint(8 * np.einsum("hx,nxy,vy->nhv", basis, residual, basis) / step) * step
+    coded = np.rint(8 * (basis @ residual @ basis.T) / step) * step
     place = np.empty(64, dtype=np.int64)
     place[list(DEFAULT_SCAN_8X8)] = np.arange(64)
     order = place.reshape(8, 8).T  # [h][v]
@@ -298,7 +298,7 @@ def _typical(rng: np.random.Generator, count: int, transform: Transform) -> dict
     residual = np.clip(scale * (slope * smooth + noise * (1 - 0.9 * smooth)), -255, 255)
     step = rng.choice([1, 4, 16, 64, 256], (count, 1, 1))
     first, second = (_basis(name, n) for name in (transform.first, transform.second))
-    coded = np.rint(8 * np.einsum("hx,nxy,vy->nhv", first, residual, second) / step) * step
+    coded = np.rint(8 * (first @ residual @ second.T) / step) * step
     order = np.add.outer(np.arange(n), np.arange(n))  # about that of a scan: by frequency
     stop = rng.choice([1, 2, n, 2 * n - 1], (count, 1, 1))
     coeffs = np.clip(np.where(order < stop, coded, 0), -32768, 32767).astype(np.int64)

@@ -81,11 +81,11 @@ void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
     }
     if (n_class == 0) {
 #if DAEDALUS_HAVE_NEON
-      daedalus_items_vp9_avg4__neon_rows8_x2(dst, dst_stride, dst_step, src, src_stride, src_step,
+      daedalus_items_vp9_avg4__neon_rows8_r2(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #elif DAEDALUS_HAVE_VECTORS
-      daedalus_items_vp9_avg4__vector_rows8_x2(dst, dst_stride, dst_step, src, src_stride,
-          src_step, n_run, meta, meta_step);
+      daedalus_items_vp9_avg4__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
 #else
       daedalus_items_vp9_avg4__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);

@@ -67,13 +67,13 @@ void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 
 extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p2_word_unaligned;
 
-daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_r2;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+void daedalus_items_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+void daedalus_tall_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_avg4__neon_rows4;
@@ -83,14 +83,14 @@ void daedalus_items_vp9_avg4__neon_rows4(uint8_t *dst, ptrdiff_t dst_stride, ptr
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
-daedalus_cpu_fn daedalus_vp9_avg4__vector_rows8_x2;
-DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
+daedalus_cpu_fn daedalus_vp9_avg4__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
-void daedalus_items_vp9_avg4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
-    size_t n_blocks, const daedalus_vp9_avg4_meta *meta, size_t meta_step);
-void daedalus_tall_vp9_avg4__vector_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, size_t n_pieces);
+void daedalus_items_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg4__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
 
 daedalus_cpu_fn daedalus_vp9_avg4__vector_rows4;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__vector_rows4(uint8_t *dst, ptrdiff_t dst_stride,

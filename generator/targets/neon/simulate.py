@@ -86,18 +86,13 @@ class _Vectors(interp.StageRun):
         self._part, self._points = part, points
         super().__init__(part.selection.kernel, part.vector, items, state, broken)
 
-    def where(
-        self, buffer: str, index: Index, args: tuple[Array, ...] = ()
-    ) -> tuple[Array | slice, ...]:
+    def places(self, buffer: str, index: Index) -> list[Array]:
         """As of any stage; the last strip's points beyond the end are moved inside."""
-        if args or not self._part.axis:
-            return super().where(buffer, index, args)
+        found = super().places(buffer, index)
+        if not self._part.axis:
+            return found
         shape = self.kernel.buffer(buffer).shape
-        at = [
-            np.clip(np.broadcast_to(affine.at(self.grid), (self.stage.lanes,)) - lo, 0, hi - lo - 1)
-            for affine, (lo, hi) in zip(index, shape, strict=True)
-        ]
-        return (slice(None), *at)
+        return [np.clip(a, 0, hi - lo - 1) for a, (lo, hi) in zip(found, shape, strict=True)]
 
     def active(self) -> Array:
         """Where a vector does it: bool [items, lanes]. The first strip that is not whole, or has a
