@@ -82,7 +82,7 @@ def test_all_estimates_are(name: str, data: Path, tmp_path: Path) -> None:
 
 
 # Of a frame, as they have no demand on alignment and read bytes one by one.
-TWO_SUBMISSIONS = {"daedalus_av1_cdef_dir__qpu_full_p4", "daedalus_av1_sgr8__qpu_full_p8"}
+TWO_SUBMISSIONS = {"daedalus_av1_cdef_dir__qpu_full_p4"}
 
 
 def test_a_frame_is_one_submission() -> None:

@@ -2,6 +2,7 @@
 """Counting instructions: the method on functions of known length, the cases, and what fails."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -80,7 +81,7 @@ def test_a_call_is_counted_exactly(
     writes = counter.trace(Work(CASE, "writes", "theirs"))
     assert writes.executed == 3
     assert count.Count(writes, writes).difference == ""
-    assert count.Count(writes, two).difference.startswith("row 1, column 0: 9 and ")
+    assert count.Count(writes, two).difference.startswith("row 0, column 64: 9 and ")
 
 
 def test_a_piece_of_work_may_be_several_calls(counter: count.Counter) -> None:
@@ -306,3 +307,10 @@ def test_a_missing_clang_is_a_missing_tool(monkeypatch: pytest.MonkeyPatch, tmp_
     with pytest.raises(UserError, match="clang-19 is not installed") as e:
         native.build_library("aarch64", clang=True)
     assert e.value.exit_code == EXIT_MISSING
+
+
+def test_the_picture_is_as_large_as_the_program_has_it() -> None:
+    text = (native.repo_root() / "tools" / "count" / "count.h").read_text()
+    found = {name: int(n) for name, n in re.findall(r"(STRIDE|ROWS|ORIGIN) = (\d+)", text)}
+    assert found == {"STRIDE": count._STRIDE, "ROWS": count._ROWS, "ORIGIN": count._ORIGIN}
+    assert found["STRIDE"] * found["ROWS"] == count.PICTURE

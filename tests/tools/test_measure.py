@@ -77,7 +77,7 @@ def test_rounds_are_longer_than_the_clock_is_coarse(sleeps: Path) -> None:
     argv = [*native.runner("aarch64"), str(sleeps), *_words("same", "quick")]
     for _ in range(3):
         done = subprocess.run(argv, capture_output=True, check=True)
-        heading, *rounds = done.stdout[2 * 64 * 64 :].decode().splitlines()
+        heading, *rounds = done.stdout[2 * count.PICTURE :].decode().splitlines()
         unit, pieces = heading.split()
         if unit == "cycles":
             assert pieces == "8"

@@ -23,7 +23,6 @@ from daedalus.generator.measure.count_cases import Work
 from daedalus.generator.measure.neon.comparison import verdict
 
 ROUNDS = 500
-_SIZE = 64 * 64  # of the picture in tools/count/count.h
 _CPUINFO = Path("/proc/cpuinfo")
 _FLAGS = {"dotprod": "asimddp"}  # what a variant needs, by Linux' name for it
 
@@ -88,12 +87,17 @@ def measured(program: Path, words: list[str], *, runner: Iterable[str] = ()) -> 
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip() or _ended(done.returncode)
         raise UserError(said, f"to repeat it: {shlex.join(argv)}", EXIT_FAILED)
-    heading, *lines = done.stdout[2 * _SIZE :].decode().splitlines()
+    heading, *lines = done.stdout[2 * count.PICTURE :].decode().splitlines()
     unit, pieces = heading.split()
     rounds = [[int(word) for word in line.split()] for line in lines]
     ours, theirs = (
-        _time(unit, int(pieces), [r[at : at + 2] for r in rounds], done.stdout[first:][:_SIZE])
-        for at, first in ((0, 0), (2, _SIZE))
+        _time(
+            unit,
+            int(pieces),
+            [r[at : at + 2] for r in rounds],
+            done.stdout[first:][: count.PICTURE],
+        )
+        for at, first in ((0, 0), (2, count.PICTURE))
     )
     return ours, theirs
 
