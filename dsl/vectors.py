@@ -19,8 +19,8 @@ from daedalus.dsl.interp import Array, Items
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Param
 
 KINDS = ("conformant", "typical", "boundary", "hostile")
-_SURPLUS, _LEAST_SURPLUS = 3, 1.25  # candidates drawn for each item wanted,
-_ELEMENTS = 1 << 26  # of all of them, from which on there are fewer
+_SURPLUS, _LEAST_SURPLUS = 3, 1.25  # candidates drawn for each item wanted
+_ELEMENTS = 1 << 26  # of all candidates together, from which on there are fewer
 _GENERATIONS = 4  # rounds of looking around the rare ones
 _COARSE = np.uint64(100)  # kinds of items that store nothing
 _EXPLORERS = 6000  # items that such a round starts from

@@ -33,7 +33,7 @@ from daedalus.generator.targets.qpu.machine import LANES
 
 _VECTOR = 8  # lanes of 16 bits in a register
 _HEAVY = 80  # values of a lane from which an invocation of a shader does two of them, else four
-_VALUES = 400  # of a stage's lanes that an element of a QPU does: no more has a schedule
+_VALUES = 400  # of a stage's lanes that an element of a QPU does: more rarely has a schedule
 
 
 @dataclass(frozen=True)

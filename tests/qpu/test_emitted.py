@@ -127,13 +127,17 @@ def of_the_spec(text: str) -> list[list[str]]:
     return found
 
 
+# Of this one 502 of 561.
+FEWER = {"daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle": 0.89}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_comments_lead_to_the_spec(name: str) -> None:
-    """Of the loop's instructions that are there for the spec 89 of 100 tell a line of it."""
+    """Of the loop's instructions that are there for the spec nine of ten tell a line of it."""
     text = (GENERATED / _variants()[name]["file"]).read_text()
     asked = of_the_spec(text)
     told = [remarks for remarks in asked if any(map(A_LINE.match, remarks))]
-    assert asked and len(told) >= 0.89 * len(asked)
+    assert asked and len(told) >= FEWER.get(name, 0.9) * len(asked)
     assert max(map(len, text.splitlines()[:20])) <= 100
 
 
