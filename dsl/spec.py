@@ -5,6 +5,8 @@ The function runs once for each member of the family (`members.py`) with a `Kern
 variables give the values their names.
 """
 
+import functools
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -66,16 +68,21 @@ def _name_values(names: dict[int, str], kept: list[Node], frame_locals: Mapping[
 
 
 def _trace(fn: Callable[..., None], k: KernelBuilder, member: Member) -> None:
-    """Runs the spec and names its values after the variables of its functions."""
-    spec_file = fn.__code__.co_filename
+    """Runs the spec and names its values after the variables of its functions, and of those that it
+    takes from modules in its own folder."""
+    folder = os.path.dirname(fn.__code__.co_filename)
     names: dict[int, str] = {}
     kept: list[Node] = []
     before = sys.getprofile()
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
-        own = frame.f_code.co_filename == spec_file and frame.f_code.co_name not in _COMPREHENSIONS
-        if event == "return" and own:
+        code = frame.f_code
+        if event == "return" and code.co_name not in _COMPREHENSIONS and beside(code.co_filename):
             _name_values(names, kept, frame.f_locals)
+
+    @functools.cache
+    def beside(file: str) -> bool:
+        return os.path.dirname(file) == folder
 
     sys.setprofile(watch)
     try:

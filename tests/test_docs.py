@@ -25,6 +25,7 @@ from pages import (
 )
 
 from daedalus.generator.base import records
+from daedalus.generator.base.braces import names_of
 from daedalus.generator.cli.test import LAYERS
 from daedalus.generator.compile.registry import load
 from daedalus.generator.devices import vulkan
@@ -138,20 +139,12 @@ def test_the_readme_says_how_many_items_check_compares() -> None:
     assert claim in (ROOT / "README.md").read_text()
 
 
-def _each(name: str) -> list[str]:
-    """What braces stand for, as a shell takes them."""
-    before, brace, rest = name.partition("{")
-    inside, _, behind = rest.partition("}")
-    ends = _each(behind) if brace else [""]
-    return [before + word + end for word in inside.split(",") for end in ends]
-
-
 def test_the_readme_says_which_targets_a_kernel_has() -> None:
     """Each kernel once."""
     table = (ROOT / "README.md").read_text().split("| kernels | variants |")[1].split("\n\n")[0]
     said: dict[str, str] = {}
     for names, targets in re.findall(r"^\| (`[^|]*) \| ([^|]*) \|", table, re.MULTILINE):
-        for kernel in (k for name in re.findall(r"`([^`]+)`", names) for k in _each(name)):
+        for kernel in (k for name in re.findall(r"`([^`]+)`", names) for k in names_of(name)):
             assert kernel not in said, f"{kernel} stands there twice"
             said[kernel] = targets
     words = dict(zip(TARGETS, ("C", "vectors", "NEON", "GLSL", "QPU"), strict=True))

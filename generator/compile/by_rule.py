@@ -125,7 +125,8 @@ def _machine_code(f: Facts, name: str, *, ladder: bool) -> Iterator[Slot]:
         w for p in POINTS if f.points_change(w := options_of(QPU, name, points=p))
         and not f.cut_in_vain(w, LANES)
     ]  # fmt: skip
-    ways = [w for w in reversed(ways) if w.choice("points") in fits] or ways[:1]
+    # Where no element holds two points, stages are cut, each of which has fewer values alive.
+    ways = [w for w in reversed(ways) if w.choice("points") in fits] or [options_of(QPU, name)]
     words: list[Options] = []
     for way in ways:
         bare = way.with_choice("word", f.narrow(read_only=False))

@@ -91,8 +91,9 @@ def settle(entry: Entry) -> Settled:
     """Makes what rules choose, slot by slot, until a back end makes it."""
     kernel, known, keys = entry.kernel, {}, kept.Keys(entry.kernel, entry.spec)  # type: ignore[var-annotated]
     taken: dict[Options, bool] = {}
-    programs: set[tuple[str, str]] = set()
+    programs: dict[tuple[str, str], Options] = {}
     over: list[Options] = []  # refused
+    passed: dict[str, dict[str, str]] = {}  # refused, where another choice was made then
     recorded, left, refused = _tuned(kernel)
     by_rule = [s for s in kept.once(kernel, "slots", lambda: slots(kernel)) if s.choices]
     places = {_place(s.choices[0]) for s in by_rule}
@@ -115,10 +116,15 @@ def settle(entry: Entry) -> Settled:
                 said[options.name] = e.message  # no checkout: there is no assembler
                 continue
             program = (options.class_name, made.program)
-            if made.program and program in programs:
-                continue  # the same machine code by another name
-            programs.add(program)
-            taken[options] = slot.prod
+            prod, same = slot.prod, programs.get(program) if made.program else None
+            if same is not None:  # the same machine code by another name
+                if same.reads_anything or not options.reads_anything:
+                    continue
+                prod |= taken.pop(same)  # this name says that it does any memory
+                refused |= passed.get(_place(same), {})  # which left this class one program
+            programs[program] = options
+            taken[options] = prod
+            passed[_place(options)] = dict(list(said.items())[:1])
             said = {n: why for n, why in said.items() if best is not None and n == best.name}
             break
         refused |= dict(list(said.items())[:1])

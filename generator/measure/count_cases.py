@@ -5,6 +5,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import Any
 
+from daedalus.generator.base.braces import names_of
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.manifest import manifest
@@ -110,7 +111,8 @@ def cases() -> list[Case]:
     for table in _read()["compared"]:
         common: dict[str, Any] = {"bar": None, "shape": "", "theirs": ""}
         common |= {k: v for k, v in table.items() if k not in ("cases", "kernels")}
-        for n, kernel in enumerate(table.get("kernels", [table.get("kernel")])):
+        named = [k for name in table.get("kernels", [table.get("kernel")]) for k in names_of(name)]
+        for n, kernel in enumerate(named):
             own = common | {"kernel": kernel}
             found += [_named(Case(**(own | _nth(line, n)))) for line in table["cases"]]
     return found

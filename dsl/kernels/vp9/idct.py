@@ -1,122 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VP9 inverse transforms of 4 and 8 points: DCT, ADST, both mixed, and the Walsh-Hadamard one."""
+"""VP9's inverse transforms: DCT and ADST of both passes, both mixed, and the Walsh-Hadamard one."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from daedalus.dsl.kernels.vp9.cosines import COS64
-from daedalus.dsl.lang import KernelBuilder, Value, clip_u8, i16, kernel, rotate, round_shift, u8
+from daedalus.dsl.kernels.vp9.large import inverse_adst16, inverse_dct
+from daedalus.dsl.kernels.vp9.small import (
+    Bound,
+    Transform1,
+    inverse_adst4,
+    inverse_adst8,
+    inverse_wht4,
+)  # fmt: skip
+from daedalus.dsl.lang import KernelBuilder, clip_u8, i16, kernel, round_shift, u8, u16
 
-Bound = Callable[[Value], Value]
-Transform1 = Callable[[list[Value]], list[Value]]
-
-# sinpi_k_9, k = 1..4: VP9 8.7.1.6
-SINPI = (0, 5283, 9929, 13377, 15212)
-
-
-def inverse_dct8(fits: Bound, sums: Bound) -> Transform1:
-    """The transform of 8 values. fits states what T may hold, sums that of a + b before a
-    multiplication by cos64(16)."""
-
-    def turn(a: Value, b: Value, angle: int) -> tuple[Value, Value]:
-        x, y = rotate(a, b, COS64[angle], COS64[32 - angle], 14)
-        return fits(x), fits(y)
-
-    def halves(a: Value, b: Value) -> tuple[Value, Value]:
-        return (fits(round_shift(sums(a + b) * COS64[16], 14)),
-                fits(round_shift(sums(a - b) * COS64[16], 14)))  # fmt: skip
-
-    def butterfly(a: Value, b: Value) -> tuple[Value, Value]:
-        return fits(a + b), fits(a - b)
-
-    def idct8(x: list[Value]) -> list[Value]:
-        s0, s1 = halves(x[0], x[4])
-        s2, s3 = turn(x[2], x[6], 24)
-        s4, s7 = turn(x[1], x[7], 28)
-        s5, s6 = turn(x[5], x[3], 12)
-        e0, e3 = butterfly(s0, s3)
-        e1, e2 = butterfly(s1, s2)
-        o4, o5 = butterfly(s4, s5)
-        o7, o6 = butterfly(s7, s6)
-        m6, m5 = halves(o6, o5)
-        y0, y7 = butterfly(e0, o7)
-        y1, y6 = butterfly(e1, m6)
-        y2, y5 = butterfly(e2, m5)
-        y3, y4 = butterfly(e3, o4)
-        return [y0, y1, y2, y3, y4, y5, y6, y7]
-
-    return idct8
-
-
-def inverse_dct4(fits: Bound, sums: Bound) -> Transform1:
-    """The transform of 4 values; fits and sums as of inverse_dct8."""
-
-    def idct4(x: list[Value]) -> list[Value]:
-        even = [
-            fits(round_shift(sums(v) * COS64[16], 14)) for v in (x[0] + x[2], x[0] - x[2])
-        ]  # fmt: skip
-        low, high = map(fits, rotate(x[1], x[3], COS64[24], COS64[8], 14))
-        s0, s1 = even
-        return [fits(s0 + high), fits(s1 + low), fits(s1 - low), fits(s0 - high)]
-
-    return idct4
-
-
-def inverse_adst4(fits: Bound) -> Transform1:
-    """The transform of 4 values; fits states what T may hold."""
-
-    def iadst4(x: list[Value]) -> list[Value]:
-        s0 = x[0] * SINPI[1] + x[2] * SINPI[4] + x[3] * SINPI[2]
-        s1 = x[0] * SINPI[2] - x[2] * SINPI[1] - x[3] * SINPI[4]
-        s2 = (x[0] - x[2] + x[3]) * SINPI[3]
-        s3 = x[1] * SINPI[3]
-        return [fits(round_shift(s, 14)) for s in (s0 + s3, s1 + s3, s2, s0 + s1 - s3)]
-
-    return iadst4
-
-
-def inverse_adst8(fits: Bound, sums: Bound) -> Transform1:
-    """The transform of 8 values; fits and sums as of inverse_dct8."""
-
-    def turn(a: Value, b: Value, angle: int) -> list[Value]:
-        """The flipped rotation, unrounded (SB)."""
-        cos, sin = COS64[angle], COS64[32 - angle]
-        return [a * sin + b * cos, a * cos - b * sin]
-
-    def merge(s: list[Value], apart: int) -> list[Value]:
-        """Sums and differences of what lies `apart`, rounded (SH)."""
-        pairs = list(zip(s[:apart], s[apart:], strict=True))
-        return [fits(round_shift(a + b, 14)) for a, b in pairs] + [
-            fits(round_shift(a - b, 14)) for a, b in pairs
-        ]
-
-    def half(v: Value) -> Value:
-        return fits(round_shift(sums(v) * COS64[16], 14))
-
-    def iadst8(x: list[Value]) -> list[Value]:
-        t = merge([y for n in range(4) for y in turn(x[7 - 2 * n], x[2 * n], 30 - 8 * n)], 4)
-        t0, t1 = fits(t[0] + t[2]), fits(t[1] + t[3])
-        t2, t3 = fits(t[0] - t[2]), fits(t[1] - t[3])
-        t4, t5, t6, t7 = merge([*turn(t[4], t[5], 24), *turn(t[7], t[6], 8)[::-1]], 2)
-        return [t0, fits(-t4), half(t6 + t7), fits(-half(t2 + t3)),
-                half(t2 - t3), fits(-half(t6 - t7)), t5, fits(-t1)]  # fmt: skip
-
-    return iadst8
-
-
-def inverse_wht4(fits: Bound, shift: int) -> Transform1:
-    """The Walsh-Hadamard transform of 4 values, which are shifted first."""
-
-    def iwht4(x: list[Value]) -> list[Value]:
-        a, c, d, b = (v >> shift for v in x)
-        a, d = a + c, d - b
-        e = (a - d) >> 1
-        b, c = e - b, e - c
-        return [fits(v) for v in (a - b, b, c, d + c)]
-
-    return iwht4
+# Where decoders stop earlier in a square of so many points: the last position in the default scan,
+# and the square at the upper left that holds all positions up to it.
+CORNERS = {8: ((12, 4),), 16: ((10, 4), (38, 8)), 32: ((34, 8), (135, 16))}
 
 
 @dataclass(frozen=True)
@@ -142,11 +43,11 @@ class Transform:
     def clause(self) -> str:
         if self.wht:
             return "8.7.1.10 (inverse WHT)"
-        n = {4: 2, 8: 3}[self.size]
-        adst = {4: "8.7.1.6", 8: "8.7.1.4, 8.7.1.5, 8.7.1.7"}[self.size]
+        n = self.size.bit_length() - 1
+        steps = {4: "8.7.1.6", 8: "8.7.1.4, 8.7.1.5, 8.7.1.7", 16: "8.7.1.4, 8.7.1.5, 8.7.1.8"}
         parts = {
             "idct": f"8.7.1.2 and 8.7.1.3 (inverse DCT, n = {n})",
-            "iadst": f"{adst} and 8.7.1.9 (inverse ADST, n = {n})",
+            "iadst": f"{steps.get(self.size)} and 8.7.1.9 (inverse ADST, n = {n})",
         }
         return ", ".join(dict.fromkeys(parts[name] for name in (self.first, self.second)))
 
@@ -163,7 +64,7 @@ class Transform:
     @property
     def bits(self) -> int:
         """By which residuals are rounded."""
-        return 0 if self.wht else {4: 4, 8: 5}[self.size]
+        return 0 if self.wht else min(6, self.size.bit_length() + 1)
 
     @property
     def entry(self) -> str:
@@ -177,11 +78,11 @@ class Transform:
     def passes(self, fits: Bound, sums: Bound) -> list[Transform1]:
         if self.wht:
             return [inverse_wht4(fits, 2), inverse_wht4(fits, 0)]
-        made: dict[str, Transform1] = (
-            {"idct": inverse_dct4(fits, sums), "iadst": inverse_adst4(fits)}
-            if self.size == 4
-            else {"idct": inverse_dct8(fits, sums), "iadst": inverse_adst8(fits, sums)}
-        )
+        adst = {4: inverse_adst4, 8: inverse_adst8, 16: inverse_adst16}
+        made = {
+            name: (inverse_dct if name == "idct" else adst[self.size])(fits, sums)
+            for name in dict.fromkeys((self.first, self.second))
+        }
         return [made[self.first], made[self.second]]
 
 
@@ -209,14 +110,18 @@ def vp9_inverse(k: KernelBuilder, transform: Transform) -> None:
     coeffs = k.block("coeffs", i16, (n, n), note="coeffs[h][v], column-major")
     if transform.dct:  # others have no cheaper class, and their functions do not look at it
         k.param(
-            "eob", u8, 1, n * n, why="coefficients up to the last non-zero one, in scan order"
+            "eob", u8 if n < 16 else u16, 1, n * n,
+            why="coefficients up to the last non-zero one, in scan order",
         )  # fmt: skip
         k.item_class("dc", eob=(1, 1), nonzero={"coeffs": (1, 1)}, why="only the DC coefficient")
-    if transform.dct and n == 8:
-        k.item_class(
-            "eob12", eob=(2, 12), nonzero={"coeffs": (4, 4)},
-            why="the first 12 positions of the default 8x8 scan lie in the upper left 4x4",
-        )  # fmt: skip
+        first = 2
+        for last, corner in CORNERS.get(n, ()):
+            k.item_class(
+                f"eob{last}", eob=(first, last), nonzero={"coeffs": (corner, corner)},
+                why=f"the first {last} positions of the default {n}x{n} scan lie in the upper left"
+                f" {corner}x{corner}",
+            )  # fmt: skip
+            first = last + 1
     fits = k.assumption(
         "t16", i16.lo, i16.hi, why=f"{'8.7.1.10' if transform.wht else '8.7.1.1'}: all values"
         " stored in T by this process are representable by a signed integer of 8 + BitDepth bits",
@@ -298,9 +203,11 @@ def _typical(rng: np.random.Generator, count: int, transform: Transform) -> dict
     residual = np.clip(scale * (slope * smooth + noise * (1 - 0.9 * smooth)), -255, 255)
     step = rng.choice([1, 4, 16, 64, 256], (count, 1, 1))
     first, second = (_basis(name, n) for name in (transform.first, transform.second))
-    coded = np.rint(8 * (first @ residual @ second.T) / step) * step
+    gain = 8 if n < 32 else 4  # of what decoders take, over an orthonormal transform
+    coded = np.rint(gain * (first @ residual @ second.T) / step) * step
     order = np.add.outer(np.arange(n), np.arange(n))  # about that of a scan: by frequency
-    stop = rng.choice([1, 2, n, 2 * n - 1], (count, 1, 1))
+    corners = [n // 4 - 1, n // 2 - 1] if n >= 16 else []
+    stop = rng.choice([1, 2, *corners, n, 2 * n - 1], (count, 1, 1))
     coeffs = np.clip(np.where(order < stop, coded, 0), -32768, 32767).astype(np.int64)
     found = {"coeffs": coeffs}
     if transform.dct:

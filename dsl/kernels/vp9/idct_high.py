@@ -3,7 +3,8 @@
 
 import numpy as np
 
-from daedalus.dsl.kernels.vp9.idct import inverse_dct8, residuals
+from daedalus.dsl.kernels.vp9.idct import residuals
+from daedalus.dsl.kernels.vp9.small import inverse_dct8
 from daedalus.dsl.lang import KernelBuilder, clip, i32, kernel, round_shift, u16
 
 DEPTH = 10  # bits a sample

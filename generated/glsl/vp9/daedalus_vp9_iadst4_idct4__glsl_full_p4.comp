@@ -10,7 +10,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 1 invocations an item
-// input hash 64eb9b69c03f8ce6
+// input hash 0ae5b45eb3f53cc3
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 

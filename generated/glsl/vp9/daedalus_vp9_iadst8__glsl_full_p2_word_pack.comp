@@ -10,7 +10,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 4 invocations an item
-// input hash 2dbc2516c6f1adbd
+// input hash b2e2b2aee07a74ab
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -90,18 +90,14 @@ void main() {
     const int t1_2 = t1 + t3;
     const int t2_2 = t0 - t2;
     const int t3_2 = t1 - t3;
-    const int s0_2 = (t4 * 15137) + (t5 * 6270);
-    const int s1_2 = (t4 * 6270) - (t5 * 15137);
-    const int s3_2 = (t7 * 6270) + (t6 * 15137);
-    const int s2_2 = (t7 * 15137) - (t6 * 6270);
-    const int t4_2 = ((s0_2 + s2_2) + 8192) >> 14;
-    const int t5_2 = ((s1_2 + s3_2) + 8192) >> 14;
-    const int t6_2 = ((s0_2 - s2_2) + 8192) >> 14;
-    const int t7_2 = ((s1_2 - s3_2) + 8192) >> 14;
-    const int v_2 = t6_2 + t7_2;
-    const int v_3 = t2_2 + t3_2;
-    const int v_4 = t2_2 - t3_2;
-    const int v_5 = t6_2 - t7_2;
+    const int a0 = (t4 * 15137) + (t5 * 6270);
+    const int a1 = (t4 * 6270) - (t5 * 15137);
+    const int b1 = (t7 * 6270) + (t6 * 15137);
+    const int b0 = (t7 * 15137) - (t6 * 6270);
+    const int t4_2 = ((a0 + b0) + 8192) >> 14;
+    const int t5_2 = ((a1 + b1) + 8192) >> 14;
+    const int t6_2 = ((a0 - b0) + 8192) >> 14;
+    const int t7_2 = ((a1 - b1) + 8192) >> 14;
     const int x0_2 = (int(coeffs_word) >> 16);
     const int x1_2 = (int(coeffs_word_2) >> 16);
     const int x2_2 = (int(coeffs_word_3) >> 16);
@@ -110,49 +106,45 @@ void main() {
     const int x5_2 = (int(coeffs_word_6) >> 16);
     const int x6_2 = (int(coeffs_word_7) >> 16);
     const int x7_2 = (int(coeffs_word_8) >> 16);
-    const int s0_3 = (x7_2 * 16305) + (x0_2 * 1606);
-    const int s1_3 = (x7_2 * 1606) - (x0_2 * 16305);
-    const int s2_3 = (x5_2 * 14449) + (x2_2 * 7723);
-    const int s3_3 = (x5_2 * 7723) - (x2_2 * 14449);
+    const int s0_2 = (x7_2 * 16305) + (x0_2 * 1606);
+    const int s1_2 = (x7_2 * 1606) - (x0_2 * 16305);
+    const int s2_2 = (x5_2 * 14449) + (x2_2 * 7723);
+    const int s3_2 = (x5_2 * 7723) - (x2_2 * 14449);
     const int s4_2 = (x3_2 * 10394) + (x4_2 * 12665);
     const int s5_2 = (x3_2 * 12665) - (x4_2 * 10394);
     const int s6_2 = (x1_2 * 4756) + (x6_2 * 15679);
     const int s7_2 = (x1_2 * 15679) - (x6_2 * 4756);
-    const int t0_3 = ((s0_3 + s4_2) + 8192) >> 14;
-    const int t1_3 = ((s1_3 + s5_2) + 8192) >> 14;
-    const int t2_3 = ((s2_3 + s6_2) + 8192) >> 14;
-    const int t3_3 = ((s3_3 + s7_2) + 8192) >> 14;
-    const int t4_3 = ((s0_3 - s4_2) + 8192) >> 14;
-    const int t5_3 = ((s1_3 - s5_2) + 8192) >> 14;
-    const int t6_3 = ((s2_3 - s6_2) + 8192) >> 14;
-    const int t7_3 = ((s3_3 - s7_2) + 8192) >> 14;
+    const int t0_3 = ((s0_2 + s4_2) + 8192) >> 14;
+    const int t1_3 = ((s1_2 + s5_2) + 8192) >> 14;
+    const int t2_3 = ((s2_2 + s6_2) + 8192) >> 14;
+    const int t3_3 = ((s3_2 + s7_2) + 8192) >> 14;
+    const int t4_3 = ((s0_2 - s4_2) + 8192) >> 14;
+    const int t5_3 = ((s1_2 - s5_2) + 8192) >> 14;
+    const int t6_3 = ((s2_2 - s6_2) + 8192) >> 14;
+    const int t7_3 = ((s3_2 - s7_2) + 8192) >> 14;
     const int t0_4 = t0_3 + t2_3;
     const int t1_4 = t1_3 + t3_3;
     const int t2_4 = t0_3 - t2_3;
     const int t3_4 = t1_3 - t3_3;
-    const int s0_4 = (t4_3 * 15137) + (t5_3 * 6270);
-    const int s1_4 = (t4_3 * 6270) - (t5_3 * 15137);
-    const int s3_4 = (t7_3 * 6270) + (t6_3 * 15137);
-    const int s2_4 = (t7_3 * 15137) - (t6_3 * 6270);
-    const int t4_4 = ((s0_4 + s2_4) + 8192) >> 14;
-    const int t5_4 = ((s1_4 + s3_4) + 8192) >> 14;
-    const int t6_4 = ((s0_4 - s2_4) + 8192) >> 14;
-    const int t7_4 = ((s1_4 - s3_4) + 8192) >> 14;
-    const int v_6 = t6_4 + t7_4;
-    const int v_7 = t2_4 + t3_4;
-    const int v_8 = t2_4 - t3_4;
-    const int v_9 = t6_4 - t7_4;
+    const int a0_2 = (t4_3 * 15137) + (t5_3 * 6270);
+    const int a1_2 = (t4_3 * 6270) - (t5_3 * 15137);
+    const int b1_2 = (t7_3 * 6270) + (t6_3 * 15137);
+    const int b0_2 = (t7_3 * 15137) - (t6_3 * 6270);
+    const int t4_4 = ((a0_2 + b0_2) + 8192) >> 14;
+    const int t5_4 = ((a1_2 + b1_2) + 8192) >> 14;
+    const int t6_4 = ((a0_2 - b0_2) + 8192) >> 14;
+    const int t7_4 = ((a1_2 - b1_2) + 8192) >> 14;
     rows[rows_at + 8*v] = uint(t0_2) + (uint(zero - t4_2) << 16);
-    rows[rows_at + 8*v + 1] = (uint(((v_2 * 11585) + 8192) >> 14)) + (uint(zero - (((v_3 * 11585) +
-        8192) >> 14)) << 16);
-    rows[rows_at + 8*v + 2] = (uint(((v_4 * 11585) + 8192) >> 14)) + (uint(zero - (((v_5 * 11585) +
-        8192) >> 14)) << 16);
+    rows[rows_at + 8*v + 1] = (uint((((t6_2 + t7_2) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t2_2 + t3_2) * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 8*v + 2] = (uint((((t2_2 - t3_2) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t6_2 - t7_2) * 11585) + 8192) >> 14)) << 16);
     rows[rows_at + 8*v + 3] = uint(t5_2) + (uint(zero - t1_2) << 16);
     rows[rows_at + 8*v + 4] = uint(t0_4) + (uint(zero - t4_4) << 16);
-    rows[rows_at + 8*v + 5] = (uint(((v_6 * 11585) + 8192) >> 14)) + (uint(zero - (((v_7 * 11585) +
-        8192) >> 14)) << 16);
-    rows[rows_at + 8*v + 6] = (uint(((v_8 * 11585) + 8192) >> 14)) + (uint(zero - (((v_9 * 11585) +
-        8192) >> 14)) << 16);
+    rows[rows_at + 8*v + 5] = (uint((((t6_4 + t7_4) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t2_4 + t3_4) * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 8*v + 6] = (uint((((t2_4 - t3_4) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t6_4 - t7_4) * 11585) + 8192) >> 14)) << 16);
     rows[rows_at + 8*v + 7] = uint(t5_4) + (uint(zero - t1_4) << 16);
   }
   barrier();
@@ -195,23 +187,19 @@ void main() {
     const int t1_2 = t1 + t3;
     const int t2_2 = t0 - t2;
     const int t3_2 = t1 - t3;
-    const int s0_2 = (t4 * 15137) + (t5 * 6270);
-    const int s1_2 = (t4 * 6270) - (t5 * 15137);
-    const int s3_2 = (t7 * 6270) + (t6 * 15137);
-    const int s2_2 = (t7 * 15137) - (t6 * 6270);
-    const int t4_2 = ((s0_2 + s2_2) + 8192) >> 14;
-    const int residuals6 = ((s1_2 + s3_2) + 8192) >> 14;
-    const int t6_2 = ((s0_2 - s2_2) + 8192) >> 14;
-    const int t7_2 = ((s1_2 - s3_2) + 8192) >> 14;
+    const int a0 = (t4 * 15137) + (t5 * 6270);
+    const int a1 = (t4 * 6270) - (t5 * 15137);
+    const int b1 = (t7 * 6270) + (t6 * 15137);
+    const int b0 = (t7 * 15137) - (t6 * 6270);
+    const int t4_2 = ((a0 + b0) + 8192) >> 14;
+    const int residuals6 = ((a1 + b1) + 8192) >> 14;
+    const int t6_2 = ((a0 - b0) + 8192) >> 14;
+    const int t7_2 = ((a1 - b1) + 8192) >> 14;
     const int residuals1 = zero - t4_2;
-    const int v = t6_2 + t7_2;
-    const int residuals2 = ((v * 11585) + 8192) >> 14;
-    const int v_2 = t2_2 + t3_2;
-    const int residuals3 = zero - (((v_2 * 11585) + 8192) >> 14);
-    const int v_3 = t2_2 - t3_2;
-    const int residuals4 = ((v_3 * 11585) + 8192) >> 14;
-    const int v_4 = t6_2 - t7_2;
-    const int residuals5 = zero - (((v_4 * 11585) + 8192) >> 14);
+    const int residuals2 = (((t6_2 + t7_2) * 11585) + 8192) >> 14;
+    const int residuals3 = zero - ((((t2_2 + t3_2) * 11585) + 8192) >> 14);
+    const int residuals4 = (((t2_2 - t3_2) * 11585) + 8192) >> 14;
+    const int residuals5 = zero - ((((t6_2 - t7_2) * 11585) + 8192) >> 14);
     const int residuals7 = zero - t1_2;
     const int dst_p = dst_at2 + x;
     const uint dst_half = uint(dst_uint16[dst_p]);
@@ -245,43 +233,39 @@ void main() {
     const int x5 = ((int(rows_word_6) - rows_word_6_low) >> 16);
     const int x6 = ((int(rows_word_7) - rows_word_7_low) >> 16);
     const int x7 = ((int(rows_word_8) - rows_word_8_low) >> 16);
-    const int s0_3 = (x7 * 16305) + (x0 * 1606);
-    const int s1_3 = (x7 * 1606) - (x0 * 16305);
-    const int s2_3 = (x5 * 14449) + (x2 * 7723);
-    const int s3_3 = (x5 * 7723) - (x2 * 14449);
+    const int s0_2 = (x7 * 16305) + (x0 * 1606);
+    const int s1_2 = (x7 * 1606) - (x0 * 16305);
+    const int s2_2 = (x5 * 14449) + (x2 * 7723);
+    const int s3_2 = (x5 * 7723) - (x2 * 14449);
     const int s4_2 = (x3 * 10394) + (x4 * 12665);
     const int s5_2 = (x3 * 12665) - (x4 * 10394);
     const int s6_2 = (x1 * 4756) + (x6 * 15679);
     const int s7_2 = (x1 * 15679) - (x6 * 4756);
-    const int t0_2 = ((s0_3 + s4_2) + 8192) >> 14;
-    const int t1_3 = ((s1_3 + s5_2) + 8192) >> 14;
-    const int t2_3 = ((s2_3 + s6_2) + 8192) >> 14;
-    const int t3_3 = ((s3_3 + s7_2) + 8192) >> 14;
-    const int t4_3 = ((s0_3 - s4_2) + 8192) >> 14;
-    const int t5_2 = ((s1_3 - s5_2) + 8192) >> 14;
-    const int t6_3 = ((s2_3 - s6_2) + 8192) >> 14;
-    const int t7_3 = ((s3_3 - s7_2) + 8192) >> 14;
+    const int t0_2 = ((s0_2 + s4_2) + 8192) >> 14;
+    const int t1_3 = ((s1_2 + s5_2) + 8192) >> 14;
+    const int t2_3 = ((s2_2 + s6_2) + 8192) >> 14;
+    const int t3_3 = ((s3_2 + s7_2) + 8192) >> 14;
+    const int t4_3 = ((s0_2 - s4_2) + 8192) >> 14;
+    const int t5_2 = ((s1_2 - s5_2) + 8192) >> 14;
+    const int t6_3 = ((s2_2 - s6_2) + 8192) >> 14;
+    const int t7_3 = ((s3_2 - s7_2) + 8192) >> 14;
     const int residuals0_2 = t0_2 + t2_3;
     const int t1_4 = t1_3 + t3_3;
     const int t2_4 = t0_2 - t2_3;
     const int t3_4 = t1_3 - t3_3;
-    const int s0_4 = (t4_3 * 15137) + (t5_2 * 6270);
-    const int s1_4 = (t4_3 * 6270) - (t5_2 * 15137);
-    const int s3_4 = (t7_3 * 6270) + (t6_3 * 15137);
-    const int s2_4 = (t7_3 * 15137) - (t6_3 * 6270);
-    const int t4_4 = ((s0_4 + s2_4) + 8192) >> 14;
-    const int residuals6_2 = ((s1_4 + s3_4) + 8192) >> 14;
-    const int t6_4 = ((s0_4 - s2_4) + 8192) >> 14;
-    const int t7_4 = ((s1_4 - s3_4) + 8192) >> 14;
+    const int a0_2 = (t4_3 * 15137) + (t5_2 * 6270);
+    const int a1_2 = (t4_3 * 6270) - (t5_2 * 15137);
+    const int b1_2 = (t7_3 * 6270) + (t6_3 * 15137);
+    const int b0_2 = (t7_3 * 15137) - (t6_3 * 6270);
+    const int t4_4 = ((a0_2 + b0_2) + 8192) >> 14;
+    const int residuals6_2 = ((a1_2 + b1_2) + 8192) >> 14;
+    const int t6_4 = ((a0_2 - b0_2) + 8192) >> 14;
+    const int t7_4 = ((a1_2 - b1_2) + 8192) >> 14;
     const int residuals1_2 = zero - t4_4;
-    const int v_5 = t6_4 + t7_4;
-    const int residuals2_2 = ((v_5 * 11585) + 8192) >> 14;
-    const int v_6 = t2_4 + t3_4;
-    const int residuals3_2 = zero - (((v_6 * 11585) + 8192) >> 14);
-    const int v_7 = t2_4 - t3_4;
-    const int residuals4_2 = ((v_7 * 11585) + 8192) >> 14;
-    const int v_8 = t6_4 - t7_4;
-    const int residuals5_2 = zero - (((v_8 * 11585) + 8192) >> 14);
+    const int residuals2_2 = (((t6_4 + t7_4) * 11585) + 8192) >> 14;
+    const int residuals3_2 = zero - ((((t2_4 + t3_4) * 11585) + 8192) >> 14);
+    const int residuals4_2 = (((t2_4 - t3_4) * 11585) + 8192) >> 14;
+    const int residuals5_2 = zero - ((((t6_4 - t7_4) * 11585) + 8192) >> 14);
     const int residuals7_2 = zero - t1_4;
     const int t268 = int(dst_half >> 8 & 255u);
     const int t272 = int(dst_half_2 >> 8 & 255u);

@@ -10,7 +10,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 4 invocations an item
-// input hash 636347fcaf97935c
+// input hash 4e25a176f8fdae69
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 
@@ -83,18 +83,14 @@ void main() {
     const int t1_2 = t1 + t3;
     const int t2_2 = t0 - t2;
     const int t3_2 = t1 - t3;
-    const int s0_2 = (t4 * 15137) + (t5 * 6270);
-    const int s1_2 = (t4 * 6270) - (t5 * 15137);
-    const int s3_2 = (t7 * 6270) + (t6 * 15137);
-    const int s2_2 = (t7 * 15137) - (t6 * 6270);
-    const int t4_2 = ((s0_2 + s2_2) + 8192) >> 14;
-    const int t5_2 = ((s1_2 + s3_2) + 8192) >> 14;
-    const int t6_2 = ((s0_2 - s2_2) + 8192) >> 14;
-    const int t7_2 = ((s1_2 - s3_2) + 8192) >> 14;
-    const int v_2 = t6_2 + t7_2;
-    const int v_3 = t2_2 + t3_2;
-    const int v_4 = t2_2 - t3_2;
-    const int v_5 = t6_2 - t7_2;
+    const int a0 = (t4 * 15137) + (t5 * 6270);
+    const int a1 = (t4 * 6270) - (t5 * 15137);
+    const int b1 = (t7 * 6270) + (t6 * 15137);
+    const int b0 = (t7 * 15137) - (t6 * 6270);
+    const int t4_2 = ((a0 + b0) + 8192) >> 14;
+    const int t5_2 = ((a1 + b1) + 8192) >> 14;
+    const int t6_2 = ((a0 - b0) + 8192) >> 14;
+    const int t7_2 = ((a1 - b1) + 8192) >> 14;
     const int x0_2 = int(coeffs_i16[coeffs_p + 1]);
     const int x1_2 = int(coeffs_i16[coeffs_p + 9]);
     const int x2_2 = int(coeffs_i16[coeffs_p + 17]);
@@ -103,52 +99,48 @@ void main() {
     const int x5_2 = int(coeffs_i16[coeffs_p + 41]);
     const int x6_2 = int(coeffs_i16[coeffs_p + 49]);
     const int x7_2 = int(coeffs_i16[coeffs_p + 57]);
-    const int s0_3 = (x7_2 * 16305) + (x0_2 * 1606);
-    const int s1_3 = (x7_2 * 1606) - (x0_2 * 16305);
-    const int s2_3 = (x5_2 * 14449) + (x2_2 * 7723);
-    const int s3_3 = (x5_2 * 7723) - (x2_2 * 14449);
+    const int s0_2 = (x7_2 * 16305) + (x0_2 * 1606);
+    const int s1_2 = (x7_2 * 1606) - (x0_2 * 16305);
+    const int s2_2 = (x5_2 * 14449) + (x2_2 * 7723);
+    const int s3_2 = (x5_2 * 7723) - (x2_2 * 14449);
     const int s4_2 = (x3_2 * 10394) + (x4_2 * 12665);
     const int s5_2 = (x3_2 * 12665) - (x4_2 * 10394);
     const int s6_2 = (x1_2 * 4756) + (x6_2 * 15679);
     const int s7_2 = (x1_2 * 15679) - (x6_2 * 4756);
-    const int t0_3 = ((s0_3 + s4_2) + 8192) >> 14;
-    const int t1_3 = ((s1_3 + s5_2) + 8192) >> 14;
-    const int t2_3 = ((s2_3 + s6_2) + 8192) >> 14;
-    const int t3_3 = ((s3_3 + s7_2) + 8192) >> 14;
-    const int t4_3 = ((s0_3 - s4_2) + 8192) >> 14;
-    const int t5_3 = ((s1_3 - s5_2) + 8192) >> 14;
-    const int t6_3 = ((s2_3 - s6_2) + 8192) >> 14;
-    const int t7_3 = ((s3_3 - s7_2) + 8192) >> 14;
+    const int t0_3 = ((s0_2 + s4_2) + 8192) >> 14;
+    const int t1_3 = ((s1_2 + s5_2) + 8192) >> 14;
+    const int t2_3 = ((s2_2 + s6_2) + 8192) >> 14;
+    const int t3_3 = ((s3_2 + s7_2) + 8192) >> 14;
+    const int t4_3 = ((s0_2 - s4_2) + 8192) >> 14;
+    const int t5_3 = ((s1_2 - s5_2) + 8192) >> 14;
+    const int t6_3 = ((s2_2 - s6_2) + 8192) >> 14;
+    const int t7_3 = ((s3_2 - s7_2) + 8192) >> 14;
     const int t0_4 = t0_3 + t2_3;
     const int t1_4 = t1_3 + t3_3;
     const int t2_4 = t0_3 - t2_3;
     const int t3_4 = t1_3 - t3_3;
-    const int s0_4 = (t4_3 * 15137) + (t5_3 * 6270);
-    const int s1_4 = (t4_3 * 6270) - (t5_3 * 15137);
-    const int s3_4 = (t7_3 * 6270) + (t6_3 * 15137);
-    const int s2_4 = (t7_3 * 15137) - (t6_3 * 6270);
-    const int t4_4 = ((s0_4 + s2_4) + 8192) >> 14;
-    const int t5_4 = ((s1_4 + s3_4) + 8192) >> 14;
-    const int t6_4 = ((s0_4 - s2_4) + 8192) >> 14;
-    const int t7_4 = ((s1_4 - s3_4) + 8192) >> 14;
-    const int v_6 = t6_4 + t7_4;
-    const int v_7 = t2_4 + t3_4;
-    const int v_8 = t2_4 - t3_4;
-    const int v_9 = t6_4 - t7_4;
+    const int a0_2 = (t4_3 * 15137) + (t5_3 * 6270);
+    const int a1_2 = (t4_3 * 6270) - (t5_3 * 15137);
+    const int b1_2 = (t7_3 * 6270) + (t6_3 * 15137);
+    const int b0_2 = (t7_3 * 15137) - (t6_3 * 6270);
+    const int t4_4 = ((a0_2 + b0_2) + 8192) >> 14;
+    const int t5_4 = ((a1_2 + b1_2) + 8192) >> 14;
+    const int t6_4 = ((a0_2 - b0_2) + 8192) >> 14;
+    const int t7_4 = ((a1_2 - b1_2) + 8192) >> 14;
     rows[rows_at + 16*v] = t0_2;
     rows[rows_at + 16*v + 1] = (zero - t4_2);
-    rows[rows_at + 16*v + 2] = (((v_2 * 11585) + 8192) >> 14);
-    rows[rows_at + 16*v + 3] = (zero - (((v_3 * 11585) + 8192) >> 14));
-    rows[rows_at + 16*v + 4] = (((v_4 * 11585) + 8192) >> 14);
-    rows[rows_at + 16*v + 5] = (zero - (((v_5 * 11585) + 8192) >> 14));
+    rows[rows_at + 16*v + 2] = ((((t6_2 + t7_2) * 11585) + 8192) >> 14);
+    rows[rows_at + 16*v + 3] = (zero - ((((t2_2 + t3_2) * 11585) + 8192) >> 14));
+    rows[rows_at + 16*v + 4] = ((((t2_2 - t3_2) * 11585) + 8192) >> 14);
+    rows[rows_at + 16*v + 5] = (zero - ((((t6_2 - t7_2) * 11585) + 8192) >> 14));
     rows[rows_at + 16*v + 6] = t5_2;
     rows[rows_at + 16*v + 7] = (zero - t1_2);
     rows[rows_at + 16*v + 8] = t0_4;
     rows[rows_at + 16*v + 9] = (zero - t4_4);
-    rows[rows_at + 16*v + 10] = (((v_6 * 11585) + 8192) >> 14);
-    rows[rows_at + 16*v + 11] = (zero - (((v_7 * 11585) + 8192) >> 14));
-    rows[rows_at + 16*v + 12] = (((v_8 * 11585) + 8192) >> 14);
-    rows[rows_at + 16*v + 13] = (zero - (((v_9 * 11585) + 8192) >> 14));
+    rows[rows_at + 16*v + 10] = ((((t6_4 + t7_4) * 11585) + 8192) >> 14);
+    rows[rows_at + 16*v + 11] = (zero - ((((t2_4 + t3_4) * 11585) + 8192) >> 14));
+    rows[rows_at + 16*v + 12] = ((((t2_4 - t3_4) * 11585) + 8192) >> 14);
+    rows[rows_at + 16*v + 13] = (zero - ((((t6_4 - t7_4) * 11585) + 8192) >> 14));
     rows[rows_at + 16*v + 14] = t5_4;
     rows[rows_at + 16*v + 15] = (zero - t1_4);
   }

@@ -10,7 +10,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 2 invocations an item
-// input hash cc819357167f6a2e
+// input hash f4eb7d195c594a7d
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -89,18 +89,14 @@ void main() {
     const int t1_2 = t1 + t3;
     const int t2_2 = t0 - t2;
     const int t3_2 = t1 - t3;
-    const int s0_2 = (t4 * 15137) + (t5 * 6270);
-    const int s1_2 = (t4 * 6270) - (t5 * 15137);
-    const int s3_2 = (t7 * 6270) + (t6 * 15137);
-    const int s2_2 = (t7 * 15137) - (t6 * 6270);
-    const int t4_2 = ((s0_2 + s2_2) + 8192) >> 14;
-    const int t5_2 = ((s1_2 + s3_2) + 8192) >> 14;
-    const int t6_2 = ((s0_2 - s2_2) + 8192) >> 14;
-    const int t7_2 = ((s1_2 - s3_2) + 8192) >> 14;
-    const int v_2 = t6_2 + t7_2;
-    const int v_3 = t2_2 + t3_2;
-    const int v_4 = t2_2 - t3_2;
-    const int v_5 = t6_2 - t7_2;
+    const int a0 = (t4 * 15137) + (t5 * 6270);
+    const int a1 = (t4 * 6270) - (t5 * 15137);
+    const int b1 = (t7 * 6270) + (t6 * 15137);
+    const int b0 = (t7 * 15137) - (t6 * 6270);
+    const int t4_2 = ((a0 + b0) + 8192) >> 14;
+    const int t5_2 = ((a1 + b1) + 8192) >> 14;
+    const int t6_2 = ((a0 - b0) + 8192) >> 14;
+    const int t7_2 = ((a1 - b1) + 8192) >> 14;
     const int x0_2 = (int(coeffs_word.x) >> 16);
     const int x1_2 = (int(coeffs_word_2.x) >> 16);
     const int x2_2 = (int(coeffs_word_3.x) >> 16);
@@ -109,38 +105,34 @@ void main() {
     const int x5_2 = (int(coeffs_word_6.x) >> 16);
     const int x6_2 = (int(coeffs_word_7.x) >> 16);
     const int x7_2 = (int(coeffs_word_8.x) >> 16);
-    const int s0_3 = (x7_2 * 16305) + (x0_2 * 1606);
-    const int s1_3 = (x7_2 * 1606) - (x0_2 * 16305);
-    const int s2_3 = (x5_2 * 14449) + (x2_2 * 7723);
-    const int s3_3 = (x5_2 * 7723) - (x2_2 * 14449);
+    const int s0_2 = (x7_2 * 16305) + (x0_2 * 1606);
+    const int s1_2 = (x7_2 * 1606) - (x0_2 * 16305);
+    const int s2_2 = (x5_2 * 14449) + (x2_2 * 7723);
+    const int s3_2 = (x5_2 * 7723) - (x2_2 * 14449);
     const int s4_2 = (x3_2 * 10394) + (x4_2 * 12665);
     const int s5_2 = (x3_2 * 12665) - (x4_2 * 10394);
     const int s6_2 = (x1_2 * 4756) + (x6_2 * 15679);
     const int s7_2 = (x1_2 * 15679) - (x6_2 * 4756);
-    const int t0_3 = ((s0_3 + s4_2) + 8192) >> 14;
-    const int t1_3 = ((s1_3 + s5_2) + 8192) >> 14;
-    const int t2_3 = ((s2_3 + s6_2) + 8192) >> 14;
-    const int t3_3 = ((s3_3 + s7_2) + 8192) >> 14;
-    const int t4_3 = ((s0_3 - s4_2) + 8192) >> 14;
-    const int t5_3 = ((s1_3 - s5_2) + 8192) >> 14;
-    const int t6_3 = ((s2_3 - s6_2) + 8192) >> 14;
-    const int t7_3 = ((s3_3 - s7_2) + 8192) >> 14;
+    const int t0_3 = ((s0_2 + s4_2) + 8192) >> 14;
+    const int t1_3 = ((s1_2 + s5_2) + 8192) >> 14;
+    const int t2_3 = ((s2_2 + s6_2) + 8192) >> 14;
+    const int t3_3 = ((s3_2 + s7_2) + 8192) >> 14;
+    const int t4_3 = ((s0_2 - s4_2) + 8192) >> 14;
+    const int t5_3 = ((s1_2 - s5_2) + 8192) >> 14;
+    const int t6_3 = ((s2_2 - s6_2) + 8192) >> 14;
+    const int t7_3 = ((s3_2 - s7_2) + 8192) >> 14;
     const int t0_4 = t0_3 + t2_3;
     const int t1_4 = t1_3 + t3_3;
     const int t2_4 = t0_3 - t2_3;
     const int t3_4 = t1_3 - t3_3;
-    const int s0_4 = (t4_3 * 15137) + (t5_3 * 6270);
-    const int s1_4 = (t4_3 * 6270) - (t5_3 * 15137);
-    const int s3_4 = (t7_3 * 6270) + (t6_3 * 15137);
-    const int s2_4 = (t7_3 * 15137) - (t6_3 * 6270);
-    const int t4_4 = ((s0_4 + s2_4) + 8192) >> 14;
-    const int t5_4 = ((s1_4 + s3_4) + 8192) >> 14;
-    const int t6_4 = ((s0_4 - s2_4) + 8192) >> 14;
-    const int t7_4 = ((s1_4 - s3_4) + 8192) >> 14;
-    const int v_6 = t6_4 + t7_4;
-    const int v_7 = t2_4 + t3_4;
-    const int v_8 = t2_4 - t3_4;
-    const int v_9 = t6_4 - t7_4;
+    const int a0_2 = (t4_3 * 15137) + (t5_3 * 6270);
+    const int a1_2 = (t4_3 * 6270) - (t5_3 * 15137);
+    const int b1_2 = (t7_3 * 6270) + (t6_3 * 15137);
+    const int b0_2 = (t7_3 * 15137) - (t6_3 * 6270);
+    const int t4_4 = ((a0_2 + b0_2) + 8192) >> 14;
+    const int t5_4 = ((a1_2 + b1_2) + 8192) >> 14;
+    const int t6_4 = ((a0_2 - b0_2) + 8192) >> 14;
+    const int t7_4 = ((a1_2 - b1_2) + 8192) >> 14;
     const int x0_3 = (int(coeffs_word.y << 16) >> 16);
     const int x1_3 = (int(coeffs_word_2.y << 16) >> 16);
     const int x2_3 = (int(coeffs_word_3.y << 16) >> 16);
@@ -149,38 +141,34 @@ void main() {
     const int x5_3 = (int(coeffs_word_6.y << 16) >> 16);
     const int x6_3 = (int(coeffs_word_7.y << 16) >> 16);
     const int x7_3 = (int(coeffs_word_8.y << 16) >> 16);
-    const int s0_5 = (x7_3 * 16305) + (x0_3 * 1606);
-    const int s1_5 = (x7_3 * 1606) - (x0_3 * 16305);
-    const int s2_5 = (x5_3 * 14449) + (x2_3 * 7723);
-    const int s3_5 = (x5_3 * 7723) - (x2_3 * 14449);
+    const int s0_3 = (x7_3 * 16305) + (x0_3 * 1606);
+    const int s1_3 = (x7_3 * 1606) - (x0_3 * 16305);
+    const int s2_3 = (x5_3 * 14449) + (x2_3 * 7723);
+    const int s3_3 = (x5_3 * 7723) - (x2_3 * 14449);
     const int s4_3 = (x3_3 * 10394) + (x4_3 * 12665);
     const int s5_3 = (x3_3 * 12665) - (x4_3 * 10394);
     const int s6_3 = (x1_3 * 4756) + (x6_3 * 15679);
     const int s7_3 = (x1_3 * 15679) - (x6_3 * 4756);
-    const int t0_5 = ((s0_5 + s4_3) + 8192) >> 14;
-    const int t1_5 = ((s1_5 + s5_3) + 8192) >> 14;
-    const int t2_5 = ((s2_5 + s6_3) + 8192) >> 14;
-    const int t3_5 = ((s3_5 + s7_3) + 8192) >> 14;
-    const int t4_5 = ((s0_5 - s4_3) + 8192) >> 14;
-    const int t5_5 = ((s1_5 - s5_3) + 8192) >> 14;
-    const int t6_5 = ((s2_5 - s6_3) + 8192) >> 14;
-    const int t7_5 = ((s3_5 - s7_3) + 8192) >> 14;
+    const int t0_5 = ((s0_3 + s4_3) + 8192) >> 14;
+    const int t1_5 = ((s1_3 + s5_3) + 8192) >> 14;
+    const int t2_5 = ((s2_3 + s6_3) + 8192) >> 14;
+    const int t3_5 = ((s3_3 + s7_3) + 8192) >> 14;
+    const int t4_5 = ((s0_3 - s4_3) + 8192) >> 14;
+    const int t5_5 = ((s1_3 - s5_3) + 8192) >> 14;
+    const int t6_5 = ((s2_3 - s6_3) + 8192) >> 14;
+    const int t7_5 = ((s3_3 - s7_3) + 8192) >> 14;
     const int t0_6 = t0_5 + t2_5;
     const int t1_6 = t1_5 + t3_5;
     const int t2_6 = t0_5 - t2_5;
     const int t3_6 = t1_5 - t3_5;
-    const int s0_6 = (t4_5 * 15137) + (t5_5 * 6270);
-    const int s1_6 = (t4_5 * 6270) - (t5_5 * 15137);
-    const int s3_6 = (t7_5 * 6270) + (t6_5 * 15137);
-    const int s2_6 = (t7_5 * 15137) - (t6_5 * 6270);
-    const int t4_6 = ((s0_6 + s2_6) + 8192) >> 14;
-    const int t5_6 = ((s1_6 + s3_6) + 8192) >> 14;
-    const int t6_6 = ((s0_6 - s2_6) + 8192) >> 14;
-    const int t7_6 = ((s1_6 - s3_6) + 8192) >> 14;
-    const int v_10 = t6_6 + t7_6;
-    const int v_11 = t2_6 + t3_6;
-    const int v_12 = t2_6 - t3_6;
-    const int v_13 = t6_6 - t7_6;
+    const int a0_3 = (t4_5 * 15137) + (t5_5 * 6270);
+    const int a1_3 = (t4_5 * 6270) - (t5_5 * 15137);
+    const int b1_3 = (t7_5 * 6270) + (t6_5 * 15137);
+    const int b0_3 = (t7_5 * 15137) - (t6_5 * 6270);
+    const int t4_6 = ((a0_3 + b0_3) + 8192) >> 14;
+    const int t5_6 = ((a1_3 + b1_3) + 8192) >> 14;
+    const int t6_6 = ((a0_3 - b0_3) + 8192) >> 14;
+    const int t7_6 = ((a1_3 - b1_3) + 8192) >> 14;
     const int x0_4 = (int(coeffs_word.y) >> 16);
     const int x1_4 = (int(coeffs_word_2.y) >> 16);
     const int x2_4 = (int(coeffs_word_3.y) >> 16);
@@ -189,61 +177,57 @@ void main() {
     const int x5_4 = (int(coeffs_word_6.y) >> 16);
     const int x6_4 = (int(coeffs_word_7.y) >> 16);
     const int x7_4 = (int(coeffs_word_8.y) >> 16);
-    const int s0_7 = (x7_4 * 16305) + (x0_4 * 1606);
-    const int s1_7 = (x7_4 * 1606) - (x0_4 * 16305);
-    const int s2_7 = (x5_4 * 14449) + (x2_4 * 7723);
-    const int s3_7 = (x5_4 * 7723) - (x2_4 * 14449);
+    const int s0_4 = (x7_4 * 16305) + (x0_4 * 1606);
+    const int s1_4 = (x7_4 * 1606) - (x0_4 * 16305);
+    const int s2_4 = (x5_4 * 14449) + (x2_4 * 7723);
+    const int s3_4 = (x5_4 * 7723) - (x2_4 * 14449);
     const int s4_4 = (x3_4 * 10394) + (x4_4 * 12665);
     const int s5_4 = (x3_4 * 12665) - (x4_4 * 10394);
     const int s6_4 = (x1_4 * 4756) + (x6_4 * 15679);
     const int s7_4 = (x1_4 * 15679) - (x6_4 * 4756);
-    const int t0_7 = ((s0_7 + s4_4) + 8192) >> 14;
-    const int t1_7 = ((s1_7 + s5_4) + 8192) >> 14;
-    const int t2_7 = ((s2_7 + s6_4) + 8192) >> 14;
-    const int t3_7 = ((s3_7 + s7_4) + 8192) >> 14;
-    const int t4_7 = ((s0_7 - s4_4) + 8192) >> 14;
-    const int t5_7 = ((s1_7 - s5_4) + 8192) >> 14;
-    const int t6_7 = ((s2_7 - s6_4) + 8192) >> 14;
-    const int t7_7 = ((s3_7 - s7_4) + 8192) >> 14;
+    const int t0_7 = ((s0_4 + s4_4) + 8192) >> 14;
+    const int t1_7 = ((s1_4 + s5_4) + 8192) >> 14;
+    const int t2_7 = ((s2_4 + s6_4) + 8192) >> 14;
+    const int t3_7 = ((s3_4 + s7_4) + 8192) >> 14;
+    const int t4_7 = ((s0_4 - s4_4) + 8192) >> 14;
+    const int t5_7 = ((s1_4 - s5_4) + 8192) >> 14;
+    const int t6_7 = ((s2_4 - s6_4) + 8192) >> 14;
+    const int t7_7 = ((s3_4 - s7_4) + 8192) >> 14;
     const int t0_8 = t0_7 + t2_7;
     const int t1_8 = t1_7 + t3_7;
     const int t2_8 = t0_7 - t2_7;
     const int t3_8 = t1_7 - t3_7;
-    const int s0_8 = (t4_7 * 15137) + (t5_7 * 6270);
-    const int s1_8 = (t4_7 * 6270) - (t5_7 * 15137);
-    const int s3_8 = (t7_7 * 6270) + (t6_7 * 15137);
-    const int s2_8 = (t7_7 * 15137) - (t6_7 * 6270);
-    const int t4_8 = ((s0_8 + s2_8) + 8192) >> 14;
-    const int t5_8 = ((s1_8 + s3_8) + 8192) >> 14;
-    const int t6_8 = ((s0_8 - s2_8) + 8192) >> 14;
-    const int t7_8 = ((s1_8 - s3_8) + 8192) >> 14;
-    const int v_14 = t6_8 + t7_8;
-    const int v_15 = t2_8 + t3_8;
-    const int v_16 = t2_8 - t3_8;
-    const int v_17 = t6_8 - t7_8;
+    const int a0_4 = (t4_7 * 15137) + (t5_7 * 6270);
+    const int a1_4 = (t4_7 * 6270) - (t5_7 * 15137);
+    const int b1_4 = (t7_7 * 6270) + (t6_7 * 15137);
+    const int b0_4 = (t7_7 * 15137) - (t6_7 * 6270);
+    const int t4_8 = ((a0_4 + b0_4) + 8192) >> 14;
+    const int t5_8 = ((a1_4 + b1_4) + 8192) >> 14;
+    const int t6_8 = ((a0_4 - b0_4) + 8192) >> 14;
+    const int t7_8 = ((a1_4 - b1_4) + 8192) >> 14;
     rows[rows_at + 16*v] = uint(t0_2) + (uint(zero - t4_2) << 16);
-    rows[rows_at + 16*v + 1] = (uint(((v_2 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_3 * 11585) + 8192) >> 14)) << 16);
-    rows[rows_at + 16*v + 2] = (uint(((v_4 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_5 * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 1] = (uint((((t6_2 + t7_2) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t2_2 + t3_2) * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 2] = (uint((((t2_2 - t3_2) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t6_2 - t7_2) * 11585) + 8192) >> 14)) << 16);
     rows[rows_at + 16*v + 3] = uint(t5_2) + (uint(zero - t1_2) << 16);
     rows[rows_at + 16*v + 4] = uint(t0_4) + (uint(zero - t4_4) << 16);
-    rows[rows_at + 16*v + 5] = (uint(((v_6 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_7 * 11585) + 8192) >> 14)) << 16);
-    rows[rows_at + 16*v + 6] = (uint(((v_8 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_9 * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 5] = (uint((((t6_4 + t7_4) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t2_4 + t3_4) * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 6] = (uint((((t2_4 - t3_4) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t6_4 - t7_4) * 11585) + 8192) >> 14)) << 16);
     rows[rows_at + 16*v + 7] = uint(t5_4) + (uint(zero - t1_4) << 16);
     rows[rows_at + 16*v + 8] = uint(t0_6) + (uint(zero - t4_6) << 16);
-    rows[rows_at + 16*v + 9] = (uint(((v_10 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_11 * 11585) + 8192) >> 14)) << 16);
-    rows[rows_at + 16*v + 10] = (uint(((v_12 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_13 * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 9] = (uint((((t6_6 + t7_6) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t2_6 + t3_6) * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 10] = (uint((((t2_6 - t3_6) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t6_6 - t7_6) * 11585) + 8192) >> 14)) << 16);
     rows[rows_at + 16*v + 11] = uint(t5_6) + (uint(zero - t1_6) << 16);
     rows[rows_at + 16*v + 12] = uint(t0_8) + (uint(zero - t4_8) << 16);
-    rows[rows_at + 16*v + 13] = (uint(((v_14 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_15 * 11585) + 8192) >> 14)) << 16);
-    rows[rows_at + 16*v + 14] = (uint(((v_16 * 11585) + 8192) >> 14)) +
-        (uint(zero - (((v_17 * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 13] = (uint((((t6_8 + t7_8) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t2_8 + t3_8) * 11585) + 8192) >> 14)) << 16);
+    rows[rows_at + 16*v + 14] = (uint((((t2_8 - t3_8) * 11585) + 8192) >> 14)) +
+        (uint(zero - ((((t6_8 - t7_8) * 11585) + 8192) >> 14)) << 16);
     rows[rows_at + 16*v + 15] = uint(t5_8) + (uint(zero - t1_8) << 16);
   }
   barrier();

@@ -9,7 +9,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 1 invocations an item
-// input hash beaf82d022eba1eb
+// input hash e4e2944ea11c3e51
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
 

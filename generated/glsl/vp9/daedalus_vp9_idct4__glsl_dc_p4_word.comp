@@ -9,7 +9,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 1 invocations an item
-// input hash 035d2d0dbebd99ab
+// input hash eb4f378340116c5e
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

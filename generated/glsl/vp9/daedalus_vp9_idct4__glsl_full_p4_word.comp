@@ -9,7 +9,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 1 invocations an item
-// input hash e06f2eced305b071
+// input hash 14d200258158483d
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

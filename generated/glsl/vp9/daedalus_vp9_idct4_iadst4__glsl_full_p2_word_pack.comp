@@ -10,7 +10,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 2 invocations an item
-// input hash 5b61ead8971ddbb1
+// input hash 3267f640a659b237
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;

@@ -10,7 +10,7 @@
 // assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 1 invocations an item
-// input hash 9a1c11d45214afb9
+// input hash 54e3507d8c2210d2
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;

@@ -9,7 +9,7 @@
 // assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 4 invocations an item
-// input hash 614ac8f877708193
+// input hash f638dd31386935d8
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -52,131 +52,154 @@ void main() {
     const int v = int(lane);
     const int coeffs_p = coeffs_at8 + v;
     const uvec2 coeffs_word = coeffs_uvec2[coeffs_p];
-    const int t0 = int(coeffs_word.x);
+    const int x0 = int(coeffs_word.x);
     const uvec2 coeffs_word_2 = coeffs_uvec2[coeffs_p + 4];
-    const int t1 = int(coeffs_word_2.x);
+    const int x1 = int(coeffs_word_2.x);
     const uvec2 coeffs_word_3 = coeffs_uvec2[coeffs_p + 8];
-    const int t2 = int(coeffs_word_3.x);
+    const int x2 = int(coeffs_word_3.x);
     const uvec2 coeffs_word_4 = coeffs_uvec2[coeffs_p + 12];
-    const int t3 = int(coeffs_word_4.x);
+    const int x3 = int(coeffs_word_4.x);
     const uvec2 coeffs_word_5 = coeffs_uvec2[coeffs_p + 16];
-    const int t4 = int(coeffs_word_5.x);
+    const int x4 = int(coeffs_word_5.x);
     const uvec2 coeffs_word_6 = coeffs_uvec2[coeffs_p + 20];
-    const int t5 = int(coeffs_word_6.x);
+    const int x5 = int(coeffs_word_6.x);
     const uvec2 coeffs_word_7 = coeffs_uvec2[coeffs_p + 24];
-    const int t6 = int(coeffs_word_7.x);
+    const int x6 = int(coeffs_word_7.x);
     const uvec2 coeffs_word_8 = coeffs_uvec2[coeffs_p + 28];
-    const int t7 = int(coeffs_word_8.x);
-    const int x = t0 + t4;
-    const int t18 = ((x * 45) + (((x * 65) + 8192) >> 8)) >> 6;
-    const int x_2 = t0 - t4;
-    const int t26 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
-    const int t53 = (((t6 * -59) + (t2 * 24)) + (((t6 * -33) + ((t2 * 126) + 8192)) >> 8)) >> 6;
-    const int t54 = (((t6 * 24) + (t2 * 59)) + (((t6 * 126) + ((t2 * 33) + 8192)) >> 8)) >> 6;
-    const int t78 = (((t7 * -126) + (t1 * 25)) + (((t7 * 59) + ((t1 * -4) + 8192)) >> 7)) >> 7;
-    const int t79 = (((t7 * 25) + (t1 * 126)) + (((t7 * -4) + ((t1 * -59) + 8192)) >> 7)) >> 7;
-    const int t106 = (((t3 * -36) + (t5 * 53)) + (((t3 * 114) + ((t5 * 55) + 8192)) >> 8)) >> 6;
-    const int t107 = (((t3 * 53) + (t5 * 36)) + (((t3 * 55) + ((t5 * -114) + 8192)) >> 8)) >> 6;
-    const int t109 = t18 + t54;
-    const int t111 = t18 - t54;
-    const int t113 = t26 + t53;
-    const int t115 = t26 - t53;
-    const int t117 = t78 + t106;
-    const int t119 = t78 - t106;
-    const int t121 = t79 + t107;
-    const int t123 = t79 - t107;
-    const int x_3 = t123 + t119;
-    const int t131 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
-    const int x_4 = t123 - t119;
-    const int t139 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
-    const int t156 = int(coeffs_word.y);
-    const int t157 = int(coeffs_word_2.y);
-    const int t158 = int(coeffs_word_3.y);
-    const int t159 = int(coeffs_word_4.y);
-    const int t160 = int(coeffs_word_5.y);
-    const int t161 = int(coeffs_word_6.y);
-    const int t162 = int(coeffs_word_7.y);
-    const int t163 = int(coeffs_word_8.y);
-    const int x_5 = t156 + t160;
-    const int t171 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
-    const int x_6 = t156 - t160;
-    const int t179 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
-    const int t200 = (((t162 * -59) + (t158 * 24)) + (((t162 * -33) + ((t158 * 126) +
+    const int x7 = int(coeffs_word_8.x);
+    const int x = x0 + x4;
+    const int s0 = ((x * 45) + (((x * 65) + 8192) >> 8)) >> 6;
+    const int x_2 = x0 - x4;
+    const int s1 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
+    const int s2 = (((x6 * -59) + (x2 * 24)) + (((x6 * -33) + ((x2 * 126) + 8192)) >> 8)) >> 6;
+    const int s3 = (((x6 * 24) + (x2 * 59)) + (((x6 * 126) + ((x2 * 33) + 8192)) >> 8)) >> 6;
+    const int s4 = (((x7 * -126) + (x1 * 25)) + (((x7 * 59) + ((x1 * -4) + 8192)) >> 7)) >> 7;
+    const int s7 = (((x7 * 25) + (x1 * 126)) + (((x7 * -4) + ((x1 * -59) + 8192)) >> 7)) >> 7;
+    const int s5 = (((x3 * -36) + (x5 * 53)) + (((x3 * 114) + ((x5 * 55) + 8192)) >> 8)) >> 6;
+    const int s6 = (((x3 * 53) + (x5 * 36)) + (((x3 * 55) + ((x5 * -114) + 8192)) >> 8)) >> 6;
+    const int e0 = s0 + s3;
+    const int e3 = s0 - s3;
+    const int e1 = s1 + s2;
+    const int e2 = s1 - s2;
+    const int o4 = s4 + s5;
+    const int o5 = s4 - s5;
+    const int o7 = s7 + s6;
+    const int o6 = s7 - s6;
+    const int x_3 = o6 + o5;
+    const int m6 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
+    const int x_4 = o6 - o5;
+    const int m5 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
+    const int y0 = e0 + o7;
+    const int y7 = e0 - o7;
+    const int y1 = e1 + m6;
+    const int y6 = e1 - m6;
+    const int y2 = e2 + m5;
+    const int y5 = e2 - m5;
+    const int y3 = e3 + o4;
+    const int y4 = e3 - o4;
+    const int x0_2 = int(coeffs_word.y);
+    const int x1_2 = int(coeffs_word_2.y);
+    const int x2_2 = int(coeffs_word_3.y);
+    const int x3_2 = int(coeffs_word_4.y);
+    const int x4_2 = int(coeffs_word_5.y);
+    const int x5_2 = int(coeffs_word_6.y);
+    const int x6_2 = int(coeffs_word_7.y);
+    const int x7_2 = int(coeffs_word_8.y);
+    const int x_5 = x0_2 + x4_2;
+    const int s0_2 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
+    const int x_6 = x0_2 - x4_2;
+    const int s1_2 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
+    const int s2_2 = (((x6_2 * -59) + (x2_2 * 24)) + (((x6_2 * -33) + ((x2_2 * 126) +
         8192)) >> 8)) >> 6;
-    const int t201 = (((t162 * 24) + (t158 * 59)) + (((t162 * 126) + ((t158 * 33) +
+    const int s3_2 = (((x6_2 * 24) + (x2_2 * 59)) + (((x6_2 * 126) + ((x2_2 * 33) +
         8192)) >> 8)) >> 6;
-    const int t222 = (((t163 * -126) + (t157 * 25)) + (((t163 * 59) + ((t157 * -4) +
+    const int s4_2 = (((x7_2 * -126) + (x1_2 * 25)) + (((x7_2 * 59) + ((x1_2 * -4) +
         8192)) >> 7)) >> 7;
-    const int t223 = (((t163 * 25) + (t157 * 126)) + (((t163 * -4) + ((t157 * -59) +
+    const int s7_2 = (((x7_2 * 25) + (x1_2 * 126)) + (((x7_2 * -4) + ((x1_2 * -59) +
         8192)) >> 7)) >> 7;
-    const int t244 = (((t159 * -36) + (t161 * 53)) + (((t159 * 114) + ((t161 * 55) +
+    const int s5_2 = (((x3_2 * -36) + (x5_2 * 53)) + (((x3_2 * 114) + ((x5_2 * 55) +
         8192)) >> 8)) >> 6;
-    const int t245 = (((t159 * 53) + (t161 * 36)) + (((t159 * 55) + ((t161 * -114) +
+    const int s6_2 = (((x3_2 * 53) + (x5_2 * 36)) + (((x3_2 * 55) + ((x5_2 * -114) +
         8192)) >> 8)) >> 6;
-    const int t247 = t171 + t201;
-    const int t249 = t171 - t201;
-    const int t251 = t179 + t200;
-    const int t253 = t179 - t200;
-    const int t255 = t222 + t244;
-    const int t257 = t222 - t244;
-    const int t259 = t223 + t245;
-    const int t261 = t223 - t245;
-    const int x_7 = t261 + t257;
-    const int t269 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
-    const int x_8 = t261 - t257;
-    const int t277 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
-    rows[rows_at + 16*v] = (t109 + t121);
-    rows[rows_at + 16*v + 1] = (t113 + t131);
-    rows[rows_at + 16*v + 2] = (t115 + t139);
-    rows[rows_at + 16*v + 3] = (t111 + t117);
-    rows[rows_at + 16*v + 4] = (t111 - t117);
-    rows[rows_at + 16*v + 5] = (t115 - t139);
-    rows[rows_at + 16*v + 6] = (t113 - t131);
-    rows[rows_at + 16*v + 7] = (t109 - t121);
-    rows[rows_at + 16*v + 8] = (t247 + t259);
-    rows[rows_at + 16*v + 9] = (t251 + t269);
-    rows[rows_at + 16*v + 10] = (t253 + t277);
-    rows[rows_at + 16*v + 11] = (t249 + t255);
-    rows[rows_at + 16*v + 12] = (t249 - t255);
-    rows[rows_at + 16*v + 13] = (t253 - t277);
-    rows[rows_at + 16*v + 14] = (t251 - t269);
-    rows[rows_at + 16*v + 15] = (t247 - t259);
+    const int e0_2 = s0_2 + s3_2;
+    const int e3_2 = s0_2 - s3_2;
+    const int e1_2 = s1_2 + s2_2;
+    const int e2_2 = s1_2 - s2_2;
+    const int o4_2 = s4_2 + s5_2;
+    const int o5_2 = s4_2 - s5_2;
+    const int o7_2 = s7_2 + s6_2;
+    const int o6_2 = s7_2 - s6_2;
+    const int x_7 = o6_2 + o5_2;
+    const int m6_2 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
+    const int x_8 = o6_2 - o5_2;
+    const int m5_2 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
+    const int y0_2 = e0_2 + o7_2;
+    const int y7_2 = e0_2 - o7_2;
+    const int y1_2 = e1_2 + m6_2;
+    const int y6_2 = e1_2 - m6_2;
+    const int y2_2 = e2_2 + m5_2;
+    const int y5_2 = e2_2 - m5_2;
+    const int y3_2 = e3_2 + o4_2;
+    const int y4_2 = e3_2 - o4_2;
+    rows[rows_at + 16*v] = y0;
+    rows[rows_at + 16*v + 1] = y1;
+    rows[rows_at + 16*v + 2] = y2;
+    rows[rows_at + 16*v + 3] = y3;
+    rows[rows_at + 16*v + 4] = y4;
+    rows[rows_at + 16*v + 5] = y5;
+    rows[rows_at + 16*v + 6] = y6;
+    rows[rows_at + 16*v + 7] = y7;
+    rows[rows_at + 16*v + 8] = y0_2;
+    rows[rows_at + 16*v + 9] = y1_2;
+    rows[rows_at + 16*v + 10] = y2_2;
+    rows[rows_at + 16*v + 11] = y3_2;
+    rows[rows_at + 16*v + 12] = y4_2;
+    rows[rows_at + 16*v + 13] = y5_2;
+    rows[rows_at + 16*v + 14] = y6_2;
+    rows[rows_at + 16*v + 15] = y7_2;
   }
   barrier();
   // stage 2 of 2: x = 0..3; writes dst
   {
     const int x = int(lane);
-    const int t0 = rows[rows_at + 2*x];
-    const int t1 = rows[rows_at + 2*x + 8];
-    const int t2 = rows[rows_at + 2*x + 16];
-    const int t3 = rows[rows_at + 2*x + 24];
-    const int t4 = rows[rows_at + 2*x + 32];
-    const int t5 = rows[rows_at + 2*x + 40];
-    const int t6 = rows[rows_at + 2*x + 48];
-    const int t7 = rows[rows_at + 2*x + 56];
-    const int x_2 = t0 + t4;
-    const int t18 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
-    const int x_3 = t0 - t4;
-    const int t26 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
-    const int t53 = (((t6 * -59) + (t2 * 24)) + (((t6 * -33) + ((t2 * 126) + 8192)) >> 8)) >> 6;
-    const int t54 = (((t6 * 24) + (t2 * 59)) + (((t6 * 126) + ((t2 * 33) + 8192)) >> 8)) >> 6;
-    const int t78 = (((t7 * -126) + (t1 * 25)) + (((t7 * 59) + ((t1 * -4) + 8192)) >> 7)) >> 7;
-    const int t79 = (((t7 * 25) + (t1 * 126)) + (((t7 * -4) + ((t1 * -59) + 8192)) >> 7)) >> 7;
-    const int t106 = (((t3 * -36) + (t5 * 53)) + (((t3 * 114) + ((t5 * 55) + 8192)) >> 8)) >> 6;
-    const int t107 = (((t3 * 53) + (t5 * 36)) + (((t3 * 55) + ((t5 * -114) + 8192)) >> 8)) >> 6;
-    const int t109 = t18 + t54;
-    const int t111 = t18 - t54;
-    const int t113 = t26 + t53;
-    const int t115 = t26 - t53;
-    const int t117 = t78 + t106;
-    const int t119 = t78 - t106;
-    const int t121 = t79 + t107;
-    const int t123 = t79 - t107;
-    const int x_4 = t123 + t119;
-    const int t131 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
-    const int x_5 = t123 - t119;
-    const int t139 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
-    const int residual = t109 - t121;
+    const int x0 = rows[rows_at + 2*x];
+    const int x1 = rows[rows_at + 2*x + 8];
+    const int x2 = rows[rows_at + 2*x + 16];
+    const int x3 = rows[rows_at + 2*x + 24];
+    const int x4 = rows[rows_at + 2*x + 32];
+    const int x5 = rows[rows_at + 2*x + 40];
+    const int x6 = rows[rows_at + 2*x + 48];
+    const int x7 = rows[rows_at + 2*x + 56];
+    const int x_2 = x0 + x4;
+    const int s0 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
+    const int x_3 = x0 - x4;
+    const int s1 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
+    const int s2 = (((x6 * -59) + (x2 * 24)) + (((x6 * -33) + ((x2 * 126) + 8192)) >> 8)) >> 6;
+    const int s3 = (((x6 * 24) + (x2 * 59)) + (((x6 * 126) + ((x2 * 33) + 8192)) >> 8)) >> 6;
+    const int s4 = (((x7 * -126) + (x1 * 25)) + (((x7 * 59) + ((x1 * -4) + 8192)) >> 7)) >> 7;
+    const int s7 = (((x7 * 25) + (x1 * 126)) + (((x7 * -4) + ((x1 * -59) + 8192)) >> 7)) >> 7;
+    const int s5 = (((x3 * -36) + (x5 * 53)) + (((x3 * 114) + ((x5 * 55) + 8192)) >> 8)) >> 6;
+    const int s6 = (((x3 * 53) + (x5 * 36)) + (((x3 * 55) + ((x5 * -114) + 8192)) >> 8)) >> 6;
+    const int e0 = s0 + s3;
+    const int e3 = s0 - s3;
+    const int e1 = s1 + s2;
+    const int e2 = s1 - s2;
+    const int o4 = s4 + s5;
+    const int o5 = s4 - s5;
+    const int o7 = s7 + s6;
+    const int o6 = s7 - s6;
+    const int x_4 = o6 + o5;
+    const int m6 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
+    const int x_5 = o6 - o5;
+    const int m5 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
+    const int y0 = e0 + o7;
+    const int residual = e0 - o7;
+    const int y1 = e1 + m6;
+    const int y6 = e1 - m6;
+    const int y2 = e2 + m5;
+    const int y5 = e2 - m5;
+    const int y3 = e3 + o4;
+    const int y4 = e3 - o4;
     const int dst_p = dst_at4 + x;
     const uint dst_word = dst_uint[dst_p];
     const int t156 = int(dst_word & 65535u);
@@ -201,43 +224,50 @@ void main() {
     const int dst_p_8 = dst_p_7 + dst_stride4;
     const uint dst_word_8 = dst_uint[dst_p_8];
     const int t184 = int(dst_word_8 & 65535u);
-    const int t188 = rows[rows_at + 2*x + 1];
-    const int t189 = rows[rows_at + 2*x + 9];
-    const int t190 = rows[rows_at + 2*x + 17];
-    const int t191 = rows[rows_at + 2*x + 25];
-    const int t192 = rows[rows_at + 2*x + 33];
-    const int t193 = rows[rows_at + 2*x + 41];
-    const int t194 = rows[rows_at + 2*x + 49];
-    const int t195 = rows[rows_at + 2*x + 57];
-    const int x_6 = t188 + t192;
-    const int t203 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
-    const int x_7 = t188 - t192;
-    const int t211 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
-    const int t232 = (((t194 * -59) + (t190 * 24)) + (((t194 * -33) + ((t190 * 126) +
+    const int x0_2 = rows[rows_at + 2*x + 1];
+    const int x1_2 = rows[rows_at + 2*x + 9];
+    const int x2_2 = rows[rows_at + 2*x + 17];
+    const int x3_2 = rows[rows_at + 2*x + 25];
+    const int x4_2 = rows[rows_at + 2*x + 33];
+    const int x5_2 = rows[rows_at + 2*x + 41];
+    const int x6_2 = rows[rows_at + 2*x + 49];
+    const int x7_2 = rows[rows_at + 2*x + 57];
+    const int x_6 = x0_2 + x4_2;
+    const int s0_2 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
+    const int x_7 = x0_2 - x4_2;
+    const int s1_2 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
+    const int s2_2 = (((x6_2 * -59) + (x2_2 * 24)) + (((x6_2 * -33) + ((x2_2 * 126) +
         8192)) >> 8)) >> 6;
-    const int t233 = (((t194 * 24) + (t190 * 59)) + (((t194 * 126) + ((t190 * 33) +
+    const int s3_2 = (((x6_2 * 24) + (x2_2 * 59)) + (((x6_2 * 126) + ((x2_2 * 33) +
         8192)) >> 8)) >> 6;
-    const int t254 = (((t195 * -126) + (t189 * 25)) + (((t195 * 59) + ((t189 * -4) +
+    const int s4_2 = (((x7_2 * -126) + (x1_2 * 25)) + (((x7_2 * 59) + ((x1_2 * -4) +
         8192)) >> 7)) >> 7;
-    const int t255 = (((t195 * 25) + (t189 * 126)) + (((t195 * -4) + ((t189 * -59) +
+    const int s7_2 = (((x7_2 * 25) + (x1_2 * 126)) + (((x7_2 * -4) + ((x1_2 * -59) +
         8192)) >> 7)) >> 7;
-    const int t276 = (((t191 * -36) + (t193 * 53)) + (((t191 * 114) + ((t193 * 55) +
+    const int s5_2 = (((x3_2 * -36) + (x5_2 * 53)) + (((x3_2 * 114) + ((x5_2 * 55) +
         8192)) >> 8)) >> 6;
-    const int t277 = (((t191 * 53) + (t193 * 36)) + (((t191 * 55) + ((t193 * -114) +
+    const int s6_2 = (((x3_2 * 53) + (x5_2 * 36)) + (((x3_2 * 55) + ((x5_2 * -114) +
         8192)) >> 8)) >> 6;
-    const int t279 = t203 + t233;
-    const int t281 = t203 - t233;
-    const int t283 = t211 + t232;
-    const int t285 = t211 - t232;
-    const int t287 = t254 + t276;
-    const int t289 = t254 - t276;
-    const int t291 = t255 + t277;
-    const int t293 = t255 - t277;
-    const int x_8 = t293 + t289;
-    const int t301 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
-    const int x_9 = t293 - t289;
-    const int t309 = ((x_9 * 45) + (((x_9 * 65) + 8192) >> 8)) >> 6;
-    const int residual_2 = t279 - t291;
+    const int e0_2 = s0_2 + s3_2;
+    const int e3_2 = s0_2 - s3_2;
+    const int e1_2 = s1_2 + s2_2;
+    const int e2_2 = s1_2 - s2_2;
+    const int o4_2 = s4_2 + s5_2;
+    const int o5_2 = s4_2 - s5_2;
+    const int o7_2 = s7_2 + s6_2;
+    const int o6_2 = s7_2 - s6_2;
+    const int x_8 = o6_2 + o5_2;
+    const int m6_2 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
+    const int x_9 = o6_2 - o5_2;
+    const int m5_2 = ((x_9 * 45) + (((x_9 * 65) + 8192) >> 8)) >> 6;
+    const int y0_2 = e0_2 + o7_2;
+    const int residual_2 = e0_2 - o7_2;
+    const int y1_2 = e1_2 + m6_2;
+    const int y6_2 = e1_2 - m6_2;
+    const int y2_2 = e2_2 + m5_2;
+    const int y5_2 = e2_2 - m5_2;
+    const int y3_2 = e3_2 + o4_2;
+    const int y4_2 = e3_2 - o4_2;
     const int t326 = int(dst_word >> 16);
     const int t330 = int(dst_word_2 >> 16);
     const int t334 = int(dst_word_3 >> 16);
@@ -247,20 +277,20 @@ void main() {
     const int t350 = int(dst_word_7 >> 16);
     const int t354 = int(dst_word_8 >> 16);
     if (live) {
-      dst_uint[dst_p] = (uint(clamp(t156 + (((t109 + t121) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t326 + (((t279 + t291) + 16) >> 5), 0, 1023)) << 16);
-      dst_uint[dst_p_2] = (uint(clamp(t160 + (((t113 + t131) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t330 + (((t283 + t301) + 16) >> 5), 0, 1023)) << 16);
-      dst_uint[dst_p_3] = (uint(clamp(t164 + (((t115 + t139) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t334 + (((t285 + t309) + 16) >> 5), 0, 1023)) << 16);
-      dst_uint[dst_p_4] = (uint(clamp(t168 + (((t111 + t117) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t338 + (((t281 + t287) + 16) >> 5), 0, 1023)) << 16);
-      dst_uint[dst_p_5] = (uint(clamp(t172 + (((t111 - t117) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t342 + (((t281 - t287) + 16) >> 5), 0, 1023)) << 16);
-      dst_uint[dst_p_6] = (uint(clamp(t176 + (((t115 - t139) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t346 + (((t285 - t309) + 16) >> 5), 0, 1023)) << 16);
-      dst_uint[dst_p_7] = (uint(clamp(t180 + (((t113 - t131) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t350 + (((t283 - t301) + 16) >> 5), 0, 1023)) << 16);
+      dst_uint[dst_p] = (uint(clamp(t156 + ((y0 + 16) >> 5), 0, 1023))) + (uint(clamp(t326 +
+          ((y0_2 + 16) >> 5), 0, 1023)) << 16);
+      dst_uint[dst_p_2] = (uint(clamp(t160 + ((y1 + 16) >> 5), 0, 1023))) + (uint(clamp(t330 +
+          ((y1_2 + 16) >> 5), 0, 1023)) << 16);
+      dst_uint[dst_p_3] = (uint(clamp(t164 + ((y2 + 16) >> 5), 0, 1023))) + (uint(clamp(t334 +
+          ((y2_2 + 16) >> 5), 0, 1023)) << 16);
+      dst_uint[dst_p_4] = (uint(clamp(t168 + ((y3 + 16) >> 5), 0, 1023))) + (uint(clamp(t338 +
+          ((y3_2 + 16) >> 5), 0, 1023)) << 16);
+      dst_uint[dst_p_5] = (uint(clamp(t172 + ((y4 + 16) >> 5), 0, 1023))) + (uint(clamp(t342 +
+          ((y4_2 + 16) >> 5), 0, 1023)) << 16);
+      dst_uint[dst_p_6] = (uint(clamp(t176 + ((y5 + 16) >> 5), 0, 1023))) + (uint(clamp(t346 +
+          ((y5_2 + 16) >> 5), 0, 1023)) << 16);
+      dst_uint[dst_p_7] = (uint(clamp(t180 + ((y6 + 16) >> 5), 0, 1023))) + (uint(clamp(t350 +
+          ((y6_2 + 16) >> 5), 0, 1023)) << 16);
       dst_uint[dst_p_8] = (uint(clamp(t184 + ((residual + 16) >> 5), 0, 1023))) +
           (uint(clamp(t354 + ((residual_2 + 16) >> 5), 0, 1023)) << 16);
     }

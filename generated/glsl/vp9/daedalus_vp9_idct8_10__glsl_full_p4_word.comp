@@ -9,7 +9,7 @@
 // assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed
 //   integer of 8 + BitDepth bits
 // 2 invocations an item
-// input hash 2e0f550d6448600b
+// input hash a73d39c119dc5ca9
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -52,219 +52,258 @@ void main() {
     const int v = int(lane);
     const int coeffs_p = coeffs_at16 + v;
     const uvec4 coeffs_word = coeffs_uvec4[coeffs_p];
-    const int t0 = int(coeffs_word.x);
+    const int x0 = int(coeffs_word.x);
     const uvec4 coeffs_word_2 = coeffs_uvec4[coeffs_p + 2];
-    const int t1 = int(coeffs_word_2.x);
+    const int x1 = int(coeffs_word_2.x);
     const uvec4 coeffs_word_3 = coeffs_uvec4[coeffs_p + 4];
-    const int t2 = int(coeffs_word_3.x);
+    const int x2 = int(coeffs_word_3.x);
     const uvec4 coeffs_word_4 = coeffs_uvec4[coeffs_p + 6];
-    const int t3 = int(coeffs_word_4.x);
+    const int x3 = int(coeffs_word_4.x);
     const uvec4 coeffs_word_5 = coeffs_uvec4[coeffs_p + 8];
-    const int t4 = int(coeffs_word_5.x);
+    const int x4 = int(coeffs_word_5.x);
     const uvec4 coeffs_word_6 = coeffs_uvec4[coeffs_p + 10];
-    const int t5 = int(coeffs_word_6.x);
+    const int x5 = int(coeffs_word_6.x);
     const uvec4 coeffs_word_7 = coeffs_uvec4[coeffs_p + 12];
-    const int t6 = int(coeffs_word_7.x);
+    const int x6 = int(coeffs_word_7.x);
     const uvec4 coeffs_word_8 = coeffs_uvec4[coeffs_p + 14];
-    const int t7 = int(coeffs_word_8.x);
-    const int x = t0 + t4;
-    const int t18 = ((x * 45) + (((x * 65) + 8192) >> 8)) >> 6;
-    const int x_2 = t0 - t4;
-    const int t26 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
-    const int t53 = (((t6 * -59) + (t2 * 24)) + (((t6 * -33) + ((t2 * 126) + 8192)) >> 8)) >> 6;
-    const int t54 = (((t6 * 24) + (t2 * 59)) + (((t6 * 126) + ((t2 * 33) + 8192)) >> 8)) >> 6;
-    const int t78 = (((t7 * -126) + (t1 * 25)) + (((t7 * 59) + ((t1 * -4) + 8192)) >> 7)) >> 7;
-    const int t79 = (((t7 * 25) + (t1 * 126)) + (((t7 * -4) + ((t1 * -59) + 8192)) >> 7)) >> 7;
-    const int t106 = (((t3 * -36) + (t5 * 53)) + (((t3 * 114) + ((t5 * 55) + 8192)) >> 8)) >> 6;
-    const int t107 = (((t3 * 53) + (t5 * 36)) + (((t3 * 55) + ((t5 * -114) + 8192)) >> 8)) >> 6;
-    const int t109 = t18 + t54;
-    const int t111 = t18 - t54;
-    const int t113 = t26 + t53;
-    const int t115 = t26 - t53;
-    const int t117 = t78 + t106;
-    const int t119 = t78 - t106;
-    const int t121 = t79 + t107;
-    const int t123 = t79 - t107;
-    const int x_3 = t123 + t119;
-    const int t131 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
-    const int x_4 = t123 - t119;
-    const int t139 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
-    const int t156 = int(coeffs_word.y);
-    const int t157 = int(coeffs_word_2.y);
-    const int t158 = int(coeffs_word_3.y);
-    const int t159 = int(coeffs_word_4.y);
-    const int t160 = int(coeffs_word_5.y);
-    const int t161 = int(coeffs_word_6.y);
-    const int t162 = int(coeffs_word_7.y);
-    const int t163 = int(coeffs_word_8.y);
-    const int x_5 = t156 + t160;
-    const int t171 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
-    const int x_6 = t156 - t160;
-    const int t179 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
-    const int t200 = (((t162 * -59) + (t158 * 24)) + (((t162 * -33) + ((t158 * 126) +
+    const int x7 = int(coeffs_word_8.x);
+    const int x = x0 + x4;
+    const int s0 = ((x * 45) + (((x * 65) + 8192) >> 8)) >> 6;
+    const int x_2 = x0 - x4;
+    const int s1 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
+    const int s2 = (((x6 * -59) + (x2 * 24)) + (((x6 * -33) + ((x2 * 126) + 8192)) >> 8)) >> 6;
+    const int s3 = (((x6 * 24) + (x2 * 59)) + (((x6 * 126) + ((x2 * 33) + 8192)) >> 8)) >> 6;
+    const int s4 = (((x7 * -126) + (x1 * 25)) + (((x7 * 59) + ((x1 * -4) + 8192)) >> 7)) >> 7;
+    const int s7 = (((x7 * 25) + (x1 * 126)) + (((x7 * -4) + ((x1 * -59) + 8192)) >> 7)) >> 7;
+    const int s5 = (((x3 * -36) + (x5 * 53)) + (((x3 * 114) + ((x5 * 55) + 8192)) >> 8)) >> 6;
+    const int s6 = (((x3 * 53) + (x5 * 36)) + (((x3 * 55) + ((x5 * -114) + 8192)) >> 8)) >> 6;
+    const int e0 = s0 + s3;
+    const int e3 = s0 - s3;
+    const int e1 = s1 + s2;
+    const int e2 = s1 - s2;
+    const int o4 = s4 + s5;
+    const int o5 = s4 - s5;
+    const int o7 = s7 + s6;
+    const int o6 = s7 - s6;
+    const int x_3 = o6 + o5;
+    const int m6 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
+    const int x_4 = o6 - o5;
+    const int m5 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
+    const int y0 = e0 + o7;
+    const int y7 = e0 - o7;
+    const int y1 = e1 + m6;
+    const int y6 = e1 - m6;
+    const int y2 = e2 + m5;
+    const int y5 = e2 - m5;
+    const int y3 = e3 + o4;
+    const int y4 = e3 - o4;
+    const int x0_2 = int(coeffs_word.y);
+    const int x1_2 = int(coeffs_word_2.y);
+    const int x2_2 = int(coeffs_word_3.y);
+    const int x3_2 = int(coeffs_word_4.y);
+    const int x4_2 = int(coeffs_word_5.y);
+    const int x5_2 = int(coeffs_word_6.y);
+    const int x6_2 = int(coeffs_word_7.y);
+    const int x7_2 = int(coeffs_word_8.y);
+    const int x_5 = x0_2 + x4_2;
+    const int s0_2 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
+    const int x_6 = x0_2 - x4_2;
+    const int s1_2 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
+    const int s2_2 = (((x6_2 * -59) + (x2_2 * 24)) + (((x6_2 * -33) + ((x2_2 * 126) +
         8192)) >> 8)) >> 6;
-    const int t201 = (((t162 * 24) + (t158 * 59)) + (((t162 * 126) + ((t158 * 33) +
+    const int s3_2 = (((x6_2 * 24) + (x2_2 * 59)) + (((x6_2 * 126) + ((x2_2 * 33) +
         8192)) >> 8)) >> 6;
-    const int t222 = (((t163 * -126) + (t157 * 25)) + (((t163 * 59) + ((t157 * -4) +
+    const int s4_2 = (((x7_2 * -126) + (x1_2 * 25)) + (((x7_2 * 59) + ((x1_2 * -4) +
         8192)) >> 7)) >> 7;
-    const int t223 = (((t163 * 25) + (t157 * 126)) + (((t163 * -4) + ((t157 * -59) +
+    const int s7_2 = (((x7_2 * 25) + (x1_2 * 126)) + (((x7_2 * -4) + ((x1_2 * -59) +
         8192)) >> 7)) >> 7;
-    const int t244 = (((t159 * -36) + (t161 * 53)) + (((t159 * 114) + ((t161 * 55) +
+    const int s5_2 = (((x3_2 * -36) + (x5_2 * 53)) + (((x3_2 * 114) + ((x5_2 * 55) +
         8192)) >> 8)) >> 6;
-    const int t245 = (((t159 * 53) + (t161 * 36)) + (((t159 * 55) + ((t161 * -114) +
+    const int s6_2 = (((x3_2 * 53) + (x5_2 * 36)) + (((x3_2 * 55) + ((x5_2 * -114) +
         8192)) >> 8)) >> 6;
-    const int t247 = t171 + t201;
-    const int t249 = t171 - t201;
-    const int t251 = t179 + t200;
-    const int t253 = t179 - t200;
-    const int t255 = t222 + t244;
-    const int t257 = t222 - t244;
-    const int t259 = t223 + t245;
-    const int t261 = t223 - t245;
-    const int x_7 = t261 + t257;
-    const int t269 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
-    const int x_8 = t261 - t257;
-    const int t277 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
-    const int t294 = int(coeffs_word.z);
-    const int t295 = int(coeffs_word_2.z);
-    const int t296 = int(coeffs_word_3.z);
-    const int t297 = int(coeffs_word_4.z);
-    const int t298 = int(coeffs_word_5.z);
-    const int t299 = int(coeffs_word_6.z);
-    const int t300 = int(coeffs_word_7.z);
-    const int t301 = int(coeffs_word_8.z);
-    const int x_9 = t294 + t298;
-    const int t309 = ((x_9 * 45) + (((x_9 * 65) + 8192) >> 8)) >> 6;
-    const int x_10 = t294 - t298;
-    const int t317 = ((x_10 * 45) + (((x_10 * 65) + 8192) >> 8)) >> 6;
-    const int t338 = (((t300 * -59) + (t296 * 24)) + (((t300 * -33) + ((t296 * 126) +
+    const int e0_2 = s0_2 + s3_2;
+    const int e3_2 = s0_2 - s3_2;
+    const int e1_2 = s1_2 + s2_2;
+    const int e2_2 = s1_2 - s2_2;
+    const int o4_2 = s4_2 + s5_2;
+    const int o5_2 = s4_2 - s5_2;
+    const int o7_2 = s7_2 + s6_2;
+    const int o6_2 = s7_2 - s6_2;
+    const int x_7 = o6_2 + o5_2;
+    const int m6_2 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
+    const int x_8 = o6_2 - o5_2;
+    const int m5_2 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
+    const int y0_2 = e0_2 + o7_2;
+    const int y7_2 = e0_2 - o7_2;
+    const int y1_2 = e1_2 + m6_2;
+    const int y6_2 = e1_2 - m6_2;
+    const int y2_2 = e2_2 + m5_2;
+    const int y5_2 = e2_2 - m5_2;
+    const int y3_2 = e3_2 + o4_2;
+    const int y4_2 = e3_2 - o4_2;
+    const int x0_3 = int(coeffs_word.z);
+    const int x1_3 = int(coeffs_word_2.z);
+    const int x2_3 = int(coeffs_word_3.z);
+    const int x3_3 = int(coeffs_word_4.z);
+    const int x4_3 = int(coeffs_word_5.z);
+    const int x5_3 = int(coeffs_word_6.z);
+    const int x6_3 = int(coeffs_word_7.z);
+    const int x7_3 = int(coeffs_word_8.z);
+    const int x_9 = x0_3 + x4_3;
+    const int s0_3 = ((x_9 * 45) + (((x_9 * 65) + 8192) >> 8)) >> 6;
+    const int x_10 = x0_3 - x4_3;
+    const int s1_3 = ((x_10 * 45) + (((x_10 * 65) + 8192) >> 8)) >> 6;
+    const int s2_3 = (((x6_3 * -59) + (x2_3 * 24)) + (((x6_3 * -33) + ((x2_3 * 126) +
         8192)) >> 8)) >> 6;
-    const int t339 = (((t300 * 24) + (t296 * 59)) + (((t300 * 126) + ((t296 * 33) +
+    const int s3_3 = (((x6_3 * 24) + (x2_3 * 59)) + (((x6_3 * 126) + ((x2_3 * 33) +
         8192)) >> 8)) >> 6;
-    const int t360 = (((t301 * -126) + (t295 * 25)) + (((t301 * 59) + ((t295 * -4) +
+    const int s4_3 = (((x7_3 * -126) + (x1_3 * 25)) + (((x7_3 * 59) + ((x1_3 * -4) +
         8192)) >> 7)) >> 7;
-    const int t361 = (((t301 * 25) + (t295 * 126)) + (((t301 * -4) + ((t295 * -59) +
+    const int s7_3 = (((x7_3 * 25) + (x1_3 * 126)) + (((x7_3 * -4) + ((x1_3 * -59) +
         8192)) >> 7)) >> 7;
-    const int t382 = (((t297 * -36) + (t299 * 53)) + (((t297 * 114) + ((t299 * 55) +
+    const int s5_3 = (((x3_3 * -36) + (x5_3 * 53)) + (((x3_3 * 114) + ((x5_3 * 55) +
         8192)) >> 8)) >> 6;
-    const int t383 = (((t297 * 53) + (t299 * 36)) + (((t297 * 55) + ((t299 * -114) +
+    const int s6_3 = (((x3_3 * 53) + (x5_3 * 36)) + (((x3_3 * 55) + ((x5_3 * -114) +
         8192)) >> 8)) >> 6;
-    const int t385 = t309 + t339;
-    const int t387 = t309 - t339;
-    const int t389 = t317 + t338;
-    const int t391 = t317 - t338;
-    const int t393 = t360 + t382;
-    const int t395 = t360 - t382;
-    const int t397 = t361 + t383;
-    const int t399 = t361 - t383;
-    const int x_11 = t399 + t395;
-    const int t407 = ((x_11 * 45) + (((x_11 * 65) + 8192) >> 8)) >> 6;
-    const int x_12 = t399 - t395;
-    const int t415 = ((x_12 * 45) + (((x_12 * 65) + 8192) >> 8)) >> 6;
-    const int t432 = int(coeffs_word.w);
-    const int t433 = int(coeffs_word_2.w);
-    const int t434 = int(coeffs_word_3.w);
-    const int t435 = int(coeffs_word_4.w);
-    const int t436 = int(coeffs_word_5.w);
-    const int t437 = int(coeffs_word_6.w);
-    const int t438 = int(coeffs_word_7.w);
-    const int t439 = int(coeffs_word_8.w);
-    const int x_13 = t432 + t436;
-    const int t447 = ((x_13 * 45) + (((x_13 * 65) + 8192) >> 8)) >> 6;
-    const int x_14 = t432 - t436;
-    const int t455 = ((x_14 * 45) + (((x_14 * 65) + 8192) >> 8)) >> 6;
-    const int t476 = (((t438 * -59) + (t434 * 24)) + (((t438 * -33) + ((t434 * 126) +
+    const int e0_3 = s0_3 + s3_3;
+    const int e3_3 = s0_3 - s3_3;
+    const int e1_3 = s1_3 + s2_3;
+    const int e2_3 = s1_3 - s2_3;
+    const int o4_3 = s4_3 + s5_3;
+    const int o5_3 = s4_3 - s5_3;
+    const int o7_3 = s7_3 + s6_3;
+    const int o6_3 = s7_3 - s6_3;
+    const int x_11 = o6_3 + o5_3;
+    const int m6_3 = ((x_11 * 45) + (((x_11 * 65) + 8192) >> 8)) >> 6;
+    const int x_12 = o6_3 - o5_3;
+    const int m5_3 = ((x_12 * 45) + (((x_12 * 65) + 8192) >> 8)) >> 6;
+    const int y0_3 = e0_3 + o7_3;
+    const int y7_3 = e0_3 - o7_3;
+    const int y1_3 = e1_3 + m6_3;
+    const int y6_3 = e1_3 - m6_3;
+    const int y2_3 = e2_3 + m5_3;
+    const int y5_3 = e2_3 - m5_3;
+    const int y3_3 = e3_3 + o4_3;
+    const int y4_3 = e3_3 - o4_3;
+    const int x0_4 = int(coeffs_word.w);
+    const int x1_4 = int(coeffs_word_2.w);
+    const int x2_4 = int(coeffs_word_3.w);
+    const int x3_4 = int(coeffs_word_4.w);
+    const int x4_4 = int(coeffs_word_5.w);
+    const int x5_4 = int(coeffs_word_6.w);
+    const int x6_4 = int(coeffs_word_7.w);
+    const int x7_4 = int(coeffs_word_8.w);
+    const int x_13 = x0_4 + x4_4;
+    const int s0_4 = ((x_13 * 45) + (((x_13 * 65) + 8192) >> 8)) >> 6;
+    const int x_14 = x0_4 - x4_4;
+    const int s1_4 = ((x_14 * 45) + (((x_14 * 65) + 8192) >> 8)) >> 6;
+    const int s2_4 = (((x6_4 * -59) + (x2_4 * 24)) + (((x6_4 * -33) + ((x2_4 * 126) +
         8192)) >> 8)) >> 6;
-    const int t477 = (((t438 * 24) + (t434 * 59)) + (((t438 * 126) + ((t434 * 33) +
+    const int s3_4 = (((x6_4 * 24) + (x2_4 * 59)) + (((x6_4 * 126) + ((x2_4 * 33) +
         8192)) >> 8)) >> 6;
-    const int t498 = (((t439 * -126) + (t433 * 25)) + (((t439 * 59) + ((t433 * -4) +
+    const int s4_4 = (((x7_4 * -126) + (x1_4 * 25)) + (((x7_4 * 59) + ((x1_4 * -4) +
         8192)) >> 7)) >> 7;
-    const int t499 = (((t439 * 25) + (t433 * 126)) + (((t439 * -4) + ((t433 * -59) +
+    const int s7_4 = (((x7_4 * 25) + (x1_4 * 126)) + (((x7_4 * -4) + ((x1_4 * -59) +
         8192)) >> 7)) >> 7;
-    const int t520 = (((t435 * -36) + (t437 * 53)) + (((t435 * 114) + ((t437 * 55) +
+    const int s5_4 = (((x3_4 * -36) + (x5_4 * 53)) + (((x3_4 * 114) + ((x5_4 * 55) +
         8192)) >> 8)) >> 6;
-    const int t521 = (((t435 * 53) + (t437 * 36)) + (((t435 * 55) + ((t437 * -114) +
+    const int s6_4 = (((x3_4 * 53) + (x5_4 * 36)) + (((x3_4 * 55) + ((x5_4 * -114) +
         8192)) >> 8)) >> 6;
-    const int t523 = t447 + t477;
-    const int t525 = t447 - t477;
-    const int t527 = t455 + t476;
-    const int t529 = t455 - t476;
-    const int t531 = t498 + t520;
-    const int t533 = t498 - t520;
-    const int t535 = t499 + t521;
-    const int t537 = t499 - t521;
-    const int x_15 = t537 + t533;
-    const int t545 = ((x_15 * 45) + (((x_15 * 65) + 8192) >> 8)) >> 6;
-    const int x_16 = t537 - t533;
-    const int t553 = ((x_16 * 45) + (((x_16 * 65) + 8192) >> 8)) >> 6;
-    rows[rows_at + 32*v] = (t109 + t121);
-    rows[rows_at + 32*v + 1] = (t113 + t131);
-    rows[rows_at + 32*v + 2] = (t115 + t139);
-    rows[rows_at + 32*v + 3] = (t111 + t117);
-    rows[rows_at + 32*v + 4] = (t111 - t117);
-    rows[rows_at + 32*v + 5] = (t115 - t139);
-    rows[rows_at + 32*v + 6] = (t113 - t131);
-    rows[rows_at + 32*v + 7] = (t109 - t121);
-    rows[rows_at + 32*v + 8] = (t247 + t259);
-    rows[rows_at + 32*v + 9] = (t251 + t269);
-    rows[rows_at + 32*v + 10] = (t253 + t277);
-    rows[rows_at + 32*v + 11] = (t249 + t255);
-    rows[rows_at + 32*v + 12] = (t249 - t255);
-    rows[rows_at + 32*v + 13] = (t253 - t277);
-    rows[rows_at + 32*v + 14] = (t251 - t269);
-    rows[rows_at + 32*v + 15] = (t247 - t259);
-    rows[rows_at + 32*v + 16] = (t385 + t397);
-    rows[rows_at + 32*v + 17] = (t389 + t407);
-    rows[rows_at + 32*v + 18] = (t391 + t415);
-    rows[rows_at + 32*v + 19] = (t387 + t393);
-    rows[rows_at + 32*v + 20] = (t387 - t393);
-    rows[rows_at + 32*v + 21] = (t391 - t415);
-    rows[rows_at + 32*v + 22] = (t389 - t407);
-    rows[rows_at + 32*v + 23] = (t385 - t397);
-    rows[rows_at + 32*v + 24] = (t523 + t535);
-    rows[rows_at + 32*v + 25] = (t527 + t545);
-    rows[rows_at + 32*v + 26] = (t529 + t553);
-    rows[rows_at + 32*v + 27] = (t525 + t531);
-    rows[rows_at + 32*v + 28] = (t525 - t531);
-    rows[rows_at + 32*v + 29] = (t529 - t553);
-    rows[rows_at + 32*v + 30] = (t527 - t545);
-    rows[rows_at + 32*v + 31] = (t523 - t535);
+    const int e0_4 = s0_4 + s3_4;
+    const int e3_4 = s0_4 - s3_4;
+    const int e1_4 = s1_4 + s2_4;
+    const int e2_4 = s1_4 - s2_4;
+    const int o4_4 = s4_4 + s5_4;
+    const int o5_4 = s4_4 - s5_4;
+    const int o7_4 = s7_4 + s6_4;
+    const int o6_4 = s7_4 - s6_4;
+    const int x_15 = o6_4 + o5_4;
+    const int m6_4 = ((x_15 * 45) + (((x_15 * 65) + 8192) >> 8)) >> 6;
+    const int x_16 = o6_4 - o5_4;
+    const int m5_4 = ((x_16 * 45) + (((x_16 * 65) + 8192) >> 8)) >> 6;
+    const int y0_4 = e0_4 + o7_4;
+    const int y7_4 = e0_4 - o7_4;
+    const int y1_4 = e1_4 + m6_4;
+    const int y6_4 = e1_4 - m6_4;
+    const int y2_4 = e2_4 + m5_4;
+    const int y5_4 = e2_4 - m5_4;
+    const int y3_4 = e3_4 + o4_4;
+    const int y4_4 = e3_4 - o4_4;
+    rows[rows_at + 32*v] = y0;
+    rows[rows_at + 32*v + 1] = y1;
+    rows[rows_at + 32*v + 2] = y2;
+    rows[rows_at + 32*v + 3] = y3;
+    rows[rows_at + 32*v + 4] = y4;
+    rows[rows_at + 32*v + 5] = y5;
+    rows[rows_at + 32*v + 6] = y6;
+    rows[rows_at + 32*v + 7] = y7;
+    rows[rows_at + 32*v + 8] = y0_2;
+    rows[rows_at + 32*v + 9] = y1_2;
+    rows[rows_at + 32*v + 10] = y2_2;
+    rows[rows_at + 32*v + 11] = y3_2;
+    rows[rows_at + 32*v + 12] = y4_2;
+    rows[rows_at + 32*v + 13] = y5_2;
+    rows[rows_at + 32*v + 14] = y6_2;
+    rows[rows_at + 32*v + 15] = y7_2;
+    rows[rows_at + 32*v + 16] = y0_3;
+    rows[rows_at + 32*v + 17] = y1_3;
+    rows[rows_at + 32*v + 18] = y2_3;
+    rows[rows_at + 32*v + 19] = y3_3;
+    rows[rows_at + 32*v + 20] = y4_3;
+    rows[rows_at + 32*v + 21] = y5_3;
+    rows[rows_at + 32*v + 22] = y6_3;
+    rows[rows_at + 32*v + 23] = y7_3;
+    rows[rows_at + 32*v + 24] = y0_4;
+    rows[rows_at + 32*v + 25] = y1_4;
+    rows[rows_at + 32*v + 26] = y2_4;
+    rows[rows_at + 32*v + 27] = y3_4;
+    rows[rows_at + 32*v + 28] = y4_4;
+    rows[rows_at + 32*v + 29] = y5_4;
+    rows[rows_at + 32*v + 30] = y6_4;
+    rows[rows_at + 32*v + 31] = y7_4;
   }
   barrier();
   // stage 2 of 2: x = 0..1; writes dst
   {
     const int x = int(lane);
-    const int t0 = rows[rows_at + 4*x];
-    const int t1 = rows[rows_at + 4*x + 8];
-    const int t2 = rows[rows_at + 4*x + 16];
-    const int t3 = rows[rows_at + 4*x + 24];
-    const int t4 = rows[rows_at + 4*x + 32];
-    const int t5 = rows[rows_at + 4*x + 40];
-    const int t6 = rows[rows_at + 4*x + 48];
-    const int t7 = rows[rows_at + 4*x + 56];
-    const int x_2 = t0 + t4;
-    const int t18 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
-    const int x_3 = t0 - t4;
-    const int t26 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
-    const int t53 = (((t6 * -59) + (t2 * 24)) + (((t6 * -33) + ((t2 * 126) + 8192)) >> 8)) >> 6;
-    const int t54 = (((t6 * 24) + (t2 * 59)) + (((t6 * 126) + ((t2 * 33) + 8192)) >> 8)) >> 6;
-    const int t78 = (((t7 * -126) + (t1 * 25)) + (((t7 * 59) + ((t1 * -4) + 8192)) >> 7)) >> 7;
-    const int t79 = (((t7 * 25) + (t1 * 126)) + (((t7 * -4) + ((t1 * -59) + 8192)) >> 7)) >> 7;
-    const int t106 = (((t3 * -36) + (t5 * 53)) + (((t3 * 114) + ((t5 * 55) + 8192)) >> 8)) >> 6;
-    const int t107 = (((t3 * 53) + (t5 * 36)) + (((t3 * 55) + ((t5 * -114) + 8192)) >> 8)) >> 6;
-    const int t109 = t18 + t54;
-    const int t111 = t18 - t54;
-    const int t113 = t26 + t53;
-    const int t115 = t26 - t53;
-    const int t117 = t78 + t106;
-    const int t119 = t78 - t106;
-    const int t121 = t79 + t107;
-    const int t123 = t79 - t107;
-    const int x_4 = t123 + t119;
-    const int t131 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
-    const int x_5 = t123 - t119;
-    const int t139 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
-    const int residual = t109 - t121;
+    const int x0 = rows[rows_at + 4*x];
+    const int x1 = rows[rows_at + 4*x + 8];
+    const int x2 = rows[rows_at + 4*x + 16];
+    const int x3 = rows[rows_at + 4*x + 24];
+    const int x4 = rows[rows_at + 4*x + 32];
+    const int x5 = rows[rows_at + 4*x + 40];
+    const int x6 = rows[rows_at + 4*x + 48];
+    const int x7 = rows[rows_at + 4*x + 56];
+    const int x_2 = x0 + x4;
+    const int s0 = ((x_2 * 45) + (((x_2 * 65) + 8192) >> 8)) >> 6;
+    const int x_3 = x0 - x4;
+    const int s1 = ((x_3 * 45) + (((x_3 * 65) + 8192) >> 8)) >> 6;
+    const int s2 = (((x6 * -59) + (x2 * 24)) + (((x6 * -33) + ((x2 * 126) + 8192)) >> 8)) >> 6;
+    const int s3 = (((x6 * 24) + (x2 * 59)) + (((x6 * 126) + ((x2 * 33) + 8192)) >> 8)) >> 6;
+    const int s4 = (((x7 * -126) + (x1 * 25)) + (((x7 * 59) + ((x1 * -4) + 8192)) >> 7)) >> 7;
+    const int s7 = (((x7 * 25) + (x1 * 126)) + (((x7 * -4) + ((x1 * -59) + 8192)) >> 7)) >> 7;
+    const int s5 = (((x3 * -36) + (x5 * 53)) + (((x3 * 114) + ((x5 * 55) + 8192)) >> 8)) >> 6;
+    const int s6 = (((x3 * 53) + (x5 * 36)) + (((x3 * 55) + ((x5 * -114) + 8192)) >> 8)) >> 6;
+    const int e0 = s0 + s3;
+    const int e3 = s0 - s3;
+    const int e1 = s1 + s2;
+    const int e2 = s1 - s2;
+    const int o4 = s4 + s5;
+    const int o5 = s4 - s5;
+    const int o7 = s7 + s6;
+    const int o6 = s7 - s6;
+    const int x_4 = o6 + o5;
+    const int m6 = ((x_4 * 45) + (((x_4 * 65) + 8192) >> 8)) >> 6;
+    const int x_5 = o6 - o5;
+    const int m5 = ((x_5 * 45) + (((x_5 * 65) + 8192) >> 8)) >> 6;
+    const int y0 = e0 + o7;
+    const int residual = e0 - o7;
+    const int y1 = e1 + m6;
+    const int y6 = e1 - m6;
+    const int y2 = e2 + m5;
+    const int y5 = e2 - m5;
+    const int y3 = e3 + o4;
+    const int y4 = e3 - o4;
     const int dst_p = dst_at8 + x;
     const uvec2 dst_word = dst_uvec2[dst_p];
     const int t156 = int(dst_word.x & 65535u);
@@ -289,43 +328,50 @@ void main() {
     const int dst_p_8 = dst_p_7 + dst_stride8;
     const uvec2 dst_word_8 = dst_uvec2[dst_p_8];
     const int t184 = int(dst_word_8.x & 65535u);
-    const int t188 = rows[rows_at + 4*x + 1];
-    const int t189 = rows[rows_at + 4*x + 9];
-    const int t190 = rows[rows_at + 4*x + 17];
-    const int t191 = rows[rows_at + 4*x + 25];
-    const int t192 = rows[rows_at + 4*x + 33];
-    const int t193 = rows[rows_at + 4*x + 41];
-    const int t194 = rows[rows_at + 4*x + 49];
-    const int t195 = rows[rows_at + 4*x + 57];
-    const int x_6 = t188 + t192;
-    const int t203 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
-    const int x_7 = t188 - t192;
-    const int t211 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
-    const int t232 = (((t194 * -59) + (t190 * 24)) + (((t194 * -33) + ((t190 * 126) +
+    const int x0_2 = rows[rows_at + 4*x + 1];
+    const int x1_2 = rows[rows_at + 4*x + 9];
+    const int x2_2 = rows[rows_at + 4*x + 17];
+    const int x3_2 = rows[rows_at + 4*x + 25];
+    const int x4_2 = rows[rows_at + 4*x + 33];
+    const int x5_2 = rows[rows_at + 4*x + 41];
+    const int x6_2 = rows[rows_at + 4*x + 49];
+    const int x7_2 = rows[rows_at + 4*x + 57];
+    const int x_6 = x0_2 + x4_2;
+    const int s0_2 = ((x_6 * 45) + (((x_6 * 65) + 8192) >> 8)) >> 6;
+    const int x_7 = x0_2 - x4_2;
+    const int s1_2 = ((x_7 * 45) + (((x_7 * 65) + 8192) >> 8)) >> 6;
+    const int s2_2 = (((x6_2 * -59) + (x2_2 * 24)) + (((x6_2 * -33) + ((x2_2 * 126) +
         8192)) >> 8)) >> 6;
-    const int t233 = (((t194 * 24) + (t190 * 59)) + (((t194 * 126) + ((t190 * 33) +
+    const int s3_2 = (((x6_2 * 24) + (x2_2 * 59)) + (((x6_2 * 126) + ((x2_2 * 33) +
         8192)) >> 8)) >> 6;
-    const int t254 = (((t195 * -126) + (t189 * 25)) + (((t195 * 59) + ((t189 * -4) +
+    const int s4_2 = (((x7_2 * -126) + (x1_2 * 25)) + (((x7_2 * 59) + ((x1_2 * -4) +
         8192)) >> 7)) >> 7;
-    const int t255 = (((t195 * 25) + (t189 * 126)) + (((t195 * -4) + ((t189 * -59) +
+    const int s7_2 = (((x7_2 * 25) + (x1_2 * 126)) + (((x7_2 * -4) + ((x1_2 * -59) +
         8192)) >> 7)) >> 7;
-    const int t276 = (((t191 * -36) + (t193 * 53)) + (((t191 * 114) + ((t193 * 55) +
+    const int s5_2 = (((x3_2 * -36) + (x5_2 * 53)) + (((x3_2 * 114) + ((x5_2 * 55) +
         8192)) >> 8)) >> 6;
-    const int t277 = (((t191 * 53) + (t193 * 36)) + (((t191 * 55) + ((t193 * -114) +
+    const int s6_2 = (((x3_2 * 53) + (x5_2 * 36)) + (((x3_2 * 55) + ((x5_2 * -114) +
         8192)) >> 8)) >> 6;
-    const int t279 = t203 + t233;
-    const int t281 = t203 - t233;
-    const int t283 = t211 + t232;
-    const int t285 = t211 - t232;
-    const int t287 = t254 + t276;
-    const int t289 = t254 - t276;
-    const int t291 = t255 + t277;
-    const int t293 = t255 - t277;
-    const int x_8 = t293 + t289;
-    const int t301 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
-    const int x_9 = t293 - t289;
-    const int t309 = ((x_9 * 45) + (((x_9 * 65) + 8192) >> 8)) >> 6;
-    const int residual_2 = t279 - t291;
+    const int e0_2 = s0_2 + s3_2;
+    const int e3_2 = s0_2 - s3_2;
+    const int e1_2 = s1_2 + s2_2;
+    const int e2_2 = s1_2 - s2_2;
+    const int o4_2 = s4_2 + s5_2;
+    const int o5_2 = s4_2 - s5_2;
+    const int o7_2 = s7_2 + s6_2;
+    const int o6_2 = s7_2 - s6_2;
+    const int x_8 = o6_2 + o5_2;
+    const int m6_2 = ((x_8 * 45) + (((x_8 * 65) + 8192) >> 8)) >> 6;
+    const int x_9 = o6_2 - o5_2;
+    const int m5_2 = ((x_9 * 45) + (((x_9 * 65) + 8192) >> 8)) >> 6;
+    const int y0_2 = e0_2 + o7_2;
+    const int residual_2 = e0_2 - o7_2;
+    const int y1_2 = e1_2 + m6_2;
+    const int y6_2 = e1_2 - m6_2;
+    const int y2_2 = e2_2 + m5_2;
+    const int y5_2 = e2_2 - m5_2;
+    const int y3_2 = e3_2 + o4_2;
+    const int y4_2 = e3_2 - o4_2;
     const int t326 = int(dst_word.x >> 16);
     const int t330 = int(dst_word_2.x >> 16);
     const int t334 = int(dst_word_3.x >> 16);
@@ -334,43 +380,50 @@ void main() {
     const int t346 = int(dst_word_6.x >> 16);
     const int t350 = int(dst_word_7.x >> 16);
     const int t354 = int(dst_word_8.x >> 16);
-    const int t358 = rows[rows_at + 4*x + 2];
-    const int t359 = rows[rows_at + 4*x + 10];
-    const int t360 = rows[rows_at + 4*x + 18];
-    const int t361 = rows[rows_at + 4*x + 26];
-    const int t362 = rows[rows_at + 4*x + 34];
-    const int t363 = rows[rows_at + 4*x + 42];
-    const int t364 = rows[rows_at + 4*x + 50];
-    const int t365 = rows[rows_at + 4*x + 58];
-    const int x_10 = t358 + t362;
-    const int t373 = ((x_10 * 45) + (((x_10 * 65) + 8192) >> 8)) >> 6;
-    const int x_11 = t358 - t362;
-    const int t381 = ((x_11 * 45) + (((x_11 * 65) + 8192) >> 8)) >> 6;
-    const int t402 = (((t364 * -59) + (t360 * 24)) + (((t364 * -33) + ((t360 * 126) +
+    const int x0_3 = rows[rows_at + 4*x + 2];
+    const int x1_3 = rows[rows_at + 4*x + 10];
+    const int x2_3 = rows[rows_at + 4*x + 18];
+    const int x3_3 = rows[rows_at + 4*x + 26];
+    const int x4_3 = rows[rows_at + 4*x + 34];
+    const int x5_3 = rows[rows_at + 4*x + 42];
+    const int x6_3 = rows[rows_at + 4*x + 50];
+    const int x7_3 = rows[rows_at + 4*x + 58];
+    const int x_10 = x0_3 + x4_3;
+    const int s0_3 = ((x_10 * 45) + (((x_10 * 65) + 8192) >> 8)) >> 6;
+    const int x_11 = x0_3 - x4_3;
+    const int s1_3 = ((x_11 * 45) + (((x_11 * 65) + 8192) >> 8)) >> 6;
+    const int s2_3 = (((x6_3 * -59) + (x2_3 * 24)) + (((x6_3 * -33) + ((x2_3 * 126) +
         8192)) >> 8)) >> 6;
-    const int t403 = (((t364 * 24) + (t360 * 59)) + (((t364 * 126) + ((t360 * 33) +
+    const int s3_3 = (((x6_3 * 24) + (x2_3 * 59)) + (((x6_3 * 126) + ((x2_3 * 33) +
         8192)) >> 8)) >> 6;
-    const int t424 = (((t365 * -126) + (t359 * 25)) + (((t365 * 59) + ((t359 * -4) +
+    const int s4_3 = (((x7_3 * -126) + (x1_3 * 25)) + (((x7_3 * 59) + ((x1_3 * -4) +
         8192)) >> 7)) >> 7;
-    const int t425 = (((t365 * 25) + (t359 * 126)) + (((t365 * -4) + ((t359 * -59) +
+    const int s7_3 = (((x7_3 * 25) + (x1_3 * 126)) + (((x7_3 * -4) + ((x1_3 * -59) +
         8192)) >> 7)) >> 7;
-    const int t446 = (((t361 * -36) + (t363 * 53)) + (((t361 * 114) + ((t363 * 55) +
+    const int s5_3 = (((x3_3 * -36) + (x5_3 * 53)) + (((x3_3 * 114) + ((x5_3 * 55) +
         8192)) >> 8)) >> 6;
-    const int t447 = (((t361 * 53) + (t363 * 36)) + (((t361 * 55) + ((t363 * -114) +
+    const int s6_3 = (((x3_3 * 53) + (x5_3 * 36)) + (((x3_3 * 55) + ((x5_3 * -114) +
         8192)) >> 8)) >> 6;
-    const int t449 = t373 + t403;
-    const int t451 = t373 - t403;
-    const int t453 = t381 + t402;
-    const int t455 = t381 - t402;
-    const int t457 = t424 + t446;
-    const int t459 = t424 - t446;
-    const int t461 = t425 + t447;
-    const int t463 = t425 - t447;
-    const int x_12 = t463 + t459;
-    const int t471 = ((x_12 * 45) + (((x_12 * 65) + 8192) >> 8)) >> 6;
-    const int x_13 = t463 - t459;
-    const int t479 = ((x_13 * 45) + (((x_13 * 65) + 8192) >> 8)) >> 6;
-    const int residual_3 = t449 - t461;
+    const int e0_3 = s0_3 + s3_3;
+    const int e3_3 = s0_3 - s3_3;
+    const int e1_3 = s1_3 + s2_3;
+    const int e2_3 = s1_3 - s2_3;
+    const int o4_3 = s4_3 + s5_3;
+    const int o5_3 = s4_3 - s5_3;
+    const int o7_3 = s7_3 + s6_3;
+    const int o6_3 = s7_3 - s6_3;
+    const int x_12 = o6_3 + o5_3;
+    const int m6_3 = ((x_12 * 45) + (((x_12 * 65) + 8192) >> 8)) >> 6;
+    const int x_13 = o6_3 - o5_3;
+    const int m5_3 = ((x_13 * 45) + (((x_13 * 65) + 8192) >> 8)) >> 6;
+    const int y0_3 = e0_3 + o7_3;
+    const int residual_3 = e0_3 - o7_3;
+    const int y1_3 = e1_3 + m6_3;
+    const int y6_3 = e1_3 - m6_3;
+    const int y2_3 = e2_3 + m5_3;
+    const int y5_3 = e2_3 - m5_3;
+    const int y3_3 = e3_3 + o4_3;
+    const int y4_3 = e3_3 - o4_3;
     const int t496 = int(dst_word.y & 65535u);
     const int t500 = int(dst_word_2.y & 65535u);
     const int t504 = int(dst_word_3.y & 65535u);
@@ -379,43 +432,50 @@ void main() {
     const int t516 = int(dst_word_6.y & 65535u);
     const int t520 = int(dst_word_7.y & 65535u);
     const int t524 = int(dst_word_8.y & 65535u);
-    const int t528 = rows[rows_at + 4*x + 3];
-    const int t529 = rows[rows_at + 4*x + 11];
-    const int t530 = rows[rows_at + 4*x + 19];
-    const int t531 = rows[rows_at + 4*x + 27];
-    const int t532 = rows[rows_at + 4*x + 35];
-    const int t533 = rows[rows_at + 4*x + 43];
-    const int t534 = rows[rows_at + 4*x + 51];
-    const int t535 = rows[rows_at + 4*x + 59];
-    const int x_14 = t528 + t532;
-    const int t543 = ((x_14 * 45) + (((x_14 * 65) + 8192) >> 8)) >> 6;
-    const int x_15 = t528 - t532;
-    const int t551 = ((x_15 * 45) + (((x_15 * 65) + 8192) >> 8)) >> 6;
-    const int t572 = (((t534 * -59) + (t530 * 24)) + (((t534 * -33) + ((t530 * 126) +
+    const int x0_4 = rows[rows_at + 4*x + 3];
+    const int x1_4 = rows[rows_at + 4*x + 11];
+    const int x2_4 = rows[rows_at + 4*x + 19];
+    const int x3_4 = rows[rows_at + 4*x + 27];
+    const int x4_4 = rows[rows_at + 4*x + 35];
+    const int x5_4 = rows[rows_at + 4*x + 43];
+    const int x6_4 = rows[rows_at + 4*x + 51];
+    const int x7_4 = rows[rows_at + 4*x + 59];
+    const int x_14 = x0_4 + x4_4;
+    const int s0_4 = ((x_14 * 45) + (((x_14 * 65) + 8192) >> 8)) >> 6;
+    const int x_15 = x0_4 - x4_4;
+    const int s1_4 = ((x_15 * 45) + (((x_15 * 65) + 8192) >> 8)) >> 6;
+    const int s2_4 = (((x6_4 * -59) + (x2_4 * 24)) + (((x6_4 * -33) + ((x2_4 * 126) +
         8192)) >> 8)) >> 6;
-    const int t573 = (((t534 * 24) + (t530 * 59)) + (((t534 * 126) + ((t530 * 33) +
+    const int s3_4 = (((x6_4 * 24) + (x2_4 * 59)) + (((x6_4 * 126) + ((x2_4 * 33) +
         8192)) >> 8)) >> 6;
-    const int t594 = (((t535 * -126) + (t529 * 25)) + (((t535 * 59) + ((t529 * -4) +
+    const int s4_4 = (((x7_4 * -126) + (x1_4 * 25)) + (((x7_4 * 59) + ((x1_4 * -4) +
         8192)) >> 7)) >> 7;
-    const int t595 = (((t535 * 25) + (t529 * 126)) + (((t535 * -4) + ((t529 * -59) +
+    const int s7_4 = (((x7_4 * 25) + (x1_4 * 126)) + (((x7_4 * -4) + ((x1_4 * -59) +
         8192)) >> 7)) >> 7;
-    const int t616 = (((t531 * -36) + (t533 * 53)) + (((t531 * 114) + ((t533 * 55) +
+    const int s5_4 = (((x3_4 * -36) + (x5_4 * 53)) + (((x3_4 * 114) + ((x5_4 * 55) +
         8192)) >> 8)) >> 6;
-    const int t617 = (((t531 * 53) + (t533 * 36)) + (((t531 * 55) + ((t533 * -114) +
+    const int s6_4 = (((x3_4 * 53) + (x5_4 * 36)) + (((x3_4 * 55) + ((x5_4 * -114) +
         8192)) >> 8)) >> 6;
-    const int t619 = t543 + t573;
-    const int t621 = t543 - t573;
-    const int t623 = t551 + t572;
-    const int t625 = t551 - t572;
-    const int t627 = t594 + t616;
-    const int t629 = t594 - t616;
-    const int t631 = t595 + t617;
-    const int t633 = t595 - t617;
-    const int x_16 = t633 + t629;
-    const int t641 = ((x_16 * 45) + (((x_16 * 65) + 8192) >> 8)) >> 6;
-    const int x_17 = t633 - t629;
-    const int t649 = ((x_17 * 45) + (((x_17 * 65) + 8192) >> 8)) >> 6;
-    const int residual_4 = t619 - t631;
+    const int e0_4 = s0_4 + s3_4;
+    const int e3_4 = s0_4 - s3_4;
+    const int e1_4 = s1_4 + s2_4;
+    const int e2_4 = s1_4 - s2_4;
+    const int o4_4 = s4_4 + s5_4;
+    const int o5_4 = s4_4 - s5_4;
+    const int o7_4 = s7_4 + s6_4;
+    const int o6_4 = s7_4 - s6_4;
+    const int x_16 = o6_4 + o5_4;
+    const int m6_4 = ((x_16 * 45) + (((x_16 * 65) + 8192) >> 8)) >> 6;
+    const int x_17 = o6_4 - o5_4;
+    const int m5_4 = ((x_17 * 45) + (((x_17 * 65) + 8192) >> 8)) >> 6;
+    const int y0_4 = e0_4 + o7_4;
+    const int residual_4 = e0_4 - o7_4;
+    const int y1_4 = e1_4 + m6_4;
+    const int y6_4 = e1_4 - m6_4;
+    const int y2_4 = e2_4 + m5_4;
+    const int y5_4 = e2_4 - m5_4;
+    const int y3_4 = e3_4 + o4_4;
+    const int y4_4 = e3_4 - o4_4;
     const int t666 = int(dst_word.y >> 16);
     const int t670 = int(dst_word_2.y >> 16);
     const int t674 = int(dst_word_3.y >> 16);
@@ -425,34 +485,27 @@ void main() {
     const int t690 = int(dst_word_7.y >> 16);
     const int t694 = int(dst_word_8.y >> 16);
     if (live) {
-      dst_uvec2[dst_p] = uvec2((uint(clamp(t156 + (((t109 + t121) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t326 + (((t279 + t291) + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t496 +
-          (((t449 + t461) + 16) >> 5), 0, 1023))) + (uint(clamp(t666 + (((t619 + t631) + 16) >> 5),
-          0, 1023)) << 16));
-      dst_uvec2[dst_p_2] = uvec2((uint(clamp(t160 + (((t113 + t131) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t330 + (((t283 + t301) + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t500 +
-          (((t453 + t471) + 16) >> 5), 0, 1023))) + (uint(clamp(t670 + (((t623 + t641) + 16) >> 5),
-          0, 1023)) << 16));
-      dst_uvec2[dst_p_3] = uvec2((uint(clamp(t164 + (((t115 + t139) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t334 + (((t285 + t309) + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t504 +
-          (((t455 + t479) + 16) >> 5), 0, 1023))) + (uint(clamp(t674 + (((t625 + t649) + 16) >> 5),
-          0, 1023)) << 16));
-      dst_uvec2[dst_p_4] = uvec2((uint(clamp(t168 + (((t111 + t117) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t338 + (((t281 + t287) + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t508 +
-          (((t451 + t457) + 16) >> 5), 0, 1023))) + (uint(clamp(t678 + (((t621 + t627) + 16) >> 5),
-          0, 1023)) << 16));
-      dst_uvec2[dst_p_5] = uvec2((uint(clamp(t172 + (((t111 - t117) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t342 + (((t281 - t287) + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t512 +
-          (((t451 - t457) + 16) >> 5), 0, 1023))) + (uint(clamp(t682 + (((t621 - t627) + 16) >> 5),
-          0, 1023)) << 16));
-      dst_uvec2[dst_p_6] = uvec2((uint(clamp(t176 + (((t115 - t139) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t346 + (((t285 - t309) + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t516 +
-          (((t455 - t479) + 16) >> 5), 0, 1023))) + (uint(clamp(t686 + (((t625 - t649) + 16) >> 5),
-          0, 1023)) << 16));
-      dst_uvec2[dst_p_7] = uvec2((uint(clamp(t180 + (((t113 - t131) + 16) >> 5), 0, 1023))) +
-          (uint(clamp(t350 + (((t283 - t301) + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t520 +
-          (((t453 - t471) + 16) >> 5), 0, 1023))) + (uint(clamp(t690 + (((t623 - t641) + 16) >> 5),
-          0, 1023)) << 16));
+      dst_uvec2[dst_p] = uvec2((uint(clamp(t156 + ((y0 + 16) >> 5), 0, 1023))) + (uint(clamp(t326 +
+          ((y0_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t496 + ((y0_3 + 16) >> 5), 0, 1023))) +
+          (uint(clamp(t666 + ((y0_4 + 16) >> 5), 0, 1023)) << 16));
+      dst_uvec2[dst_p_2] = uvec2((uint(clamp(t160 + ((y1 + 16) >> 5), 0, 1023))) +
+          (uint(clamp(t330 + ((y1_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t500 + ((y1_3 +
+          16) >> 5), 0, 1023))) + (uint(clamp(t670 + ((y1_4 + 16) >> 5), 0, 1023)) << 16));
+      dst_uvec2[dst_p_3] = uvec2((uint(clamp(t164 + ((y2 + 16) >> 5), 0, 1023))) +
+          (uint(clamp(t334 + ((y2_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t504 + ((y2_3 +
+          16) >> 5), 0, 1023))) + (uint(clamp(t674 + ((y2_4 + 16) >> 5), 0, 1023)) << 16));
+      dst_uvec2[dst_p_4] = uvec2((uint(clamp(t168 + ((y3 + 16) >> 5), 0, 1023))) +
+          (uint(clamp(t338 + ((y3_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t508 + ((y3_3 +
+          16) >> 5), 0, 1023))) + (uint(clamp(t678 + ((y3_4 + 16) >> 5), 0, 1023)) << 16));
+      dst_uvec2[dst_p_5] = uvec2((uint(clamp(t172 + ((y4 + 16) >> 5), 0, 1023))) +
+          (uint(clamp(t342 + ((y4_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t512 + ((y4_3 +
+          16) >> 5), 0, 1023))) + (uint(clamp(t682 + ((y4_4 + 16) >> 5), 0, 1023)) << 16));
+      dst_uvec2[dst_p_6] = uvec2((uint(clamp(t176 + ((y5 + 16) >> 5), 0, 1023))) +
+          (uint(clamp(t346 + ((y5_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t516 + ((y5_3 +
+          16) >> 5), 0, 1023))) + (uint(clamp(t686 + ((y5_4 + 16) >> 5), 0, 1023)) << 16));
+      dst_uvec2[dst_p_7] = uvec2((uint(clamp(t180 + ((y6 + 16) >> 5), 0, 1023))) +
+          (uint(clamp(t350 + ((y6_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t520 + ((y6_3 +
+          16) >> 5), 0, 1023))) + (uint(clamp(t690 + ((y6_4 + 16) >> 5), 0, 1023)) << 16));
       dst_uvec2[dst_p_8] = uvec2((uint(clamp(t184 + ((residual + 16) >> 5), 0, 1023))) +
           (uint(clamp(t354 + ((residual_2 + 16) >> 5), 0, 1023)) << 16), (uint(clamp(t524 +
           ((residual_3 + 16) >> 5), 0, 1023))) + (uint(clamp(t694 + ((residual_4 + 16) >> 5), 0,

@@ -9,7 +9,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_16X16 and larger, BitDepth 10
 // 2 invocations an item
-// input hash 94603f75f00e097e
+// input hash 935b7c51f5eed81b
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
 layout(local_size_x_id = 0) in;
@@ -66,22 +66,26 @@ void main() {
     const int q5 = int(dst_word_4.x >> 16);
     const int q6 = int(dst_word_4.y & 65535u);
     const int q7 = int(dst_word_4.y >> 16);
-    const int t23 = max(p1 - p0, p0 - p1);
-    const int t26 = max(q1 - q0, q0 - q1);
-    const int t34 = max(max(max(max(max(t23, max(p2 - p1, p1 - p2)), max(p3 - p2, p2 - p3)), t26),
-        max(q2 - q1, q1 - q2)), max(q3 - q2, q2 - q3)) - (limit_2 + 1);
+    const int steps0 = max(p1 - p0, p0 - p1);
+    const int steps1 = max(p2 - p1, p1 - p2);
+    const int steps2 = max(p3 - p2, p2 - p3);
+    const int steps3 = max(q1 - q0, q0 - q1);
+    const int steps4 = max(q2 - q1, q1 - q2);
+    const int steps5 = max(q3 - q2, q2 - q3);
+    const int t34 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4),
+        steps5) - (limit_2 + 1);
     const int t35 = max(p0 - q0, q0 - p0);
     const int t41 = ((t35 + t35) + (max(p1 - q1, q1 - p1) >> 1)) - (blimit_2 + 1);
     const int t42 = t34 & t41;
-    const int t44 = thresh_2 - max(t23, t26);
-    const int t53 = max(max(max(max(max(t23, max(p2 - p0, p0 - p2)), max(p3 - p0, p0 - p3)), t26),
-        max(q2 - q0, q0 - q2)), max(q3 - q0, q0 - q3));
+    const int t44 = thresh_2 - max(steps0, steps3);
+    const int t53 = max(max(max(max(max(steps0, max(p2 - p0, p0 - p2)), max(p3 - p0, p0 - p3)),
+        steps3), max(q2 - q0, q0 - q2)), max(q3 - q0, q0 - q3));
     const int t54 = t53 - 5;
     const int t70 = q0 - p0;
     const int m_2 = t44 >> 31;
-    const int t78 = clamp((t70 + t70 + t70) + (clamp(p1 - q1, -512, 511) & m_2), -512, 511);
-    const int f1 = min((t78 + 4), 511) >> 3;
-    const int f2 = min((t78 + 3), 511) >> 3;
+    const int f = clamp((t70 + t70 + t70) + (clamp(p1 - q1, -512, 511) & m_2), -512, 511);
+    const int f1 = min((f + 4), 511) >> 3;
+    const int f2 = min((f + 3), 511) >> 3;
     const int g = ((f1 + 1) >> 1) & ~m_2;
     const int moved0 = clamp(p1 + g, 0, 1023);
     const int moved1 = clamp(p0 + f2, 0, 1023);
@@ -139,23 +143,26 @@ void main() {
     const int q5_2 = int(dst_word_8.x >> 16);
     const int q6_2 = int(dst_word_8.y & 65535u);
     const int q7_2 = int(dst_word_8.y >> 16);
-    const int t236 = max(p1_2 - p0_2, p0_2 - p1_2);
-    const int t239 = max(q1_2 - q0_2, q0_2 - q1_2);
-    const int t247 = max(max(max(max(max(t236, max(p2_2 - p1_2, p1_2 - p2_2)), max(p3_2 - p2_2,
-        p2_2 - p3_2)), t239), max(q2_2 - q1_2, q1_2 - q2_2)), max(q3_2 - q2_2,
-        q2_2 - q3_2)) - (limit_2 + 1);
+    const int steps0_2 = max(p1_2 - p0_2, p0_2 - p1_2);
+    const int steps1_2 = max(p2_2 - p1_2, p1_2 - p2_2);
+    const int steps2_2 = max(p3_2 - p2_2, p2_2 - p3_2);
+    const int steps3_2 = max(q1_2 - q0_2, q0_2 - q1_2);
+    const int steps4_2 = max(q2_2 - q1_2, q1_2 - q2_2);
+    const int steps5_2 = max(q3_2 - q2_2, q2_2 - q3_2);
+    const int t247 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
+        steps5_2) - (limit_2 + 1);
     const int t248 = max(p0_2 - q0_2, q0_2 - p0_2);
     const int t253 = ((t248 + t248) + (max(p1_2 - q1_2, q1_2 - p1_2) >> 1)) - (blimit_2 + 1);
     const int t254 = t247 & t253;
-    const int t256 = thresh_2 - max(t236, t239);
-    const int t265 = max(max(max(max(max(t236, max(p2_2 - p0_2, p0_2 - p2_2)), max(p3_2 - p0_2,
-        p0_2 - p3_2)), t239), max(q2_2 - q0_2, q0_2 - q2_2)), max(q3_2 - q0_2, q0_2 - q3_2));
+    const int t256 = thresh_2 - max(steps0_2, steps3_2);
+    const int t265 = max(max(max(max(max(steps0_2, max(p2_2 - p0_2, p0_2 - p2_2)), max(p3_2 - p0_2,
+        p0_2 - p3_2)), steps3_2), max(q2_2 - q0_2, q0_2 - q2_2)), max(q3_2 - q0_2, q0_2 - q3_2));
     const int t266 = t265 - 5;
     const int t282 = q0_2 - p0_2;
     const int m_3 = t256 >> 31;
-    const int t288 = clamp((t282 + t282 + t282) + (clamp(p1_2 - q1_2, -512, 511) & m_3), -512, 511);
-    const int f1_2 = min((t288 + 4), 511) >> 3;
-    const int f2_2 = min((t288 + 3), 511) >> 3;
+    const int f_2 = clamp((t282 + t282 + t282) + (clamp(p1_2 - q1_2, -512, 511) & m_3), -512, 511);
+    const int f1_2 = min((f_2 + 4), 511) >> 3;
+    const int f2_2 = min((f_2 + 3), 511) >> 3;
     const int g_2 = ((f1_2 + 1) >> 1) & ~m_3;
     const int moved0_2 = clamp(p1_2 + g_2, 0, 1023);
     const int moved1_2 = clamp(p0_2 + f2_2, 0, 1023);
@@ -215,23 +222,26 @@ void main() {
     const int q5_3 = int(dst_word_12.x >> 16);
     const int q6_3 = int(dst_word_12.y & 65535u);
     const int q7_3 = int(dst_word_12.y >> 16);
-    const int t445 = max(p1_3 - p0_3, p0_3 - p1_3);
-    const int t448 = max(q1_3 - q0_3, q0_3 - q1_3);
-    const int t456 = max(max(max(max(max(t445, max(p2_3 - p1_3, p1_3 - p2_3)), max(p3_3 - p2_3,
-        p2_3 - p3_3)), t448), max(q2_3 - q1_3, q1_3 - q2_3)), max(q3_3 - q2_3,
-        q2_3 - q3_3)) - (limit_2 + 1);
+    const int steps0_3 = max(p1_3 - p0_3, p0_3 - p1_3);
+    const int steps1_3 = max(p2_3 - p1_3, p1_3 - p2_3);
+    const int steps2_3 = max(p3_3 - p2_3, p2_3 - p3_3);
+    const int steps3_3 = max(q1_3 - q0_3, q0_3 - q1_3);
+    const int steps4_3 = max(q2_3 - q1_3, q1_3 - q2_3);
+    const int steps5_3 = max(q3_3 - q2_3, q2_3 - q3_3);
+    const int t456 = max(max(max(max(max(steps0_3, steps1_3), steps2_3), steps3_3), steps4_3),
+        steps5_3) - (limit_2 + 1);
     const int t457 = max(p0_3 - q0_3, q0_3 - p0_3);
     const int t462 = ((t457 + t457) + (max(p1_3 - q1_3, q1_3 - p1_3) >> 1)) - (blimit_2 + 1);
     const int t463 = t456 & t462;
-    const int t465 = thresh_2 - max(t445, t448);
-    const int t474 = max(max(max(max(max(t445, max(p2_3 - p0_3, p0_3 - p2_3)), max(p3_3 - p0_3,
-        p0_3 - p3_3)), t448), max(q2_3 - q0_3, q0_3 - q2_3)), max(q3_3 - q0_3, q0_3 - q3_3));
+    const int t465 = thresh_2 - max(steps0_3, steps3_3);
+    const int t474 = max(max(max(max(max(steps0_3, max(p2_3 - p0_3, p0_3 - p2_3)), max(p3_3 - p0_3,
+        p0_3 - p3_3)), steps3_3), max(q2_3 - q0_3, q0_3 - q2_3)), max(q3_3 - q0_3, q0_3 - q3_3));
     const int t475 = t474 - 5;
     const int t491 = q0_3 - p0_3;
     const int m_4 = t465 >> 31;
-    const int t497 = clamp((t491 + t491 + t491) + (clamp(p1_3 - q1_3, -512, 511) & m_4), -512, 511);
-    const int f1_3 = min((t497 + 4), 511) >> 3;
-    const int f2_3 = min((t497 + 3), 511) >> 3;
+    const int f_3 = clamp((t491 + t491 + t491) + (clamp(p1_3 - q1_3, -512, 511) & m_4), -512, 511);
+    const int f1_3 = min((f_3 + 4), 511) >> 3;
+    const int f2_3 = min((f_3 + 3), 511) >> 3;
     const int g_3 = ((f1_3 + 1) >> 1) & ~m_4;
     const int moved0_3 = clamp(p1_3 + g_3, 0, 1023);
     const int moved1_3 = clamp(p0_3 + f2_3, 0, 1023);
@@ -291,23 +301,26 @@ void main() {
     const int q5_4 = int(dst_word_16.x >> 16);
     const int q6_4 = int(dst_word_16.y & 65535u);
     const int q7_4 = int(dst_word_16.y >> 16);
-    const int t654 = max(p1_4 - p0_4, p0_4 - p1_4);
-    const int t657 = max(q1_4 - q0_4, q0_4 - q1_4);
-    const int t665 = max(max(max(max(max(t654, max(p2_4 - p1_4, p1_4 - p2_4)), max(p3_4 - p2_4,
-        p2_4 - p3_4)), t657), max(q2_4 - q1_4, q1_4 - q2_4)), max(q3_4 - q2_4,
-        q2_4 - q3_4)) - (limit_2 + 1);
+    const int steps0_4 = max(p1_4 - p0_4, p0_4 - p1_4);
+    const int steps1_4 = max(p2_4 - p1_4, p1_4 - p2_4);
+    const int steps2_4 = max(p3_4 - p2_4, p2_4 - p3_4);
+    const int steps3_4 = max(q1_4 - q0_4, q0_4 - q1_4);
+    const int steps4_4 = max(q2_4 - q1_4, q1_4 - q2_4);
+    const int steps5_4 = max(q3_4 - q2_4, q2_4 - q3_4);
+    const int t665 = max(max(max(max(max(steps0_4, steps1_4), steps2_4), steps3_4), steps4_4),
+        steps5_4) - (limit_2 + 1);
     const int t666 = max(p0_4 - q0_4, q0_4 - p0_4);
     const int t671 = ((t666 + t666) + (max(p1_4 - q1_4, q1_4 - p1_4) >> 1)) - (blimit_2 + 1);
     const int t672 = t665 & t671;
-    const int t674 = thresh_2 - max(t654, t657);
-    const int t683 = max(max(max(max(max(t654, max(p2_4 - p0_4, p0_4 - p2_4)), max(p3_4 - p0_4,
-        p0_4 - p3_4)), t657), max(q2_4 - q0_4, q0_4 - q2_4)), max(q3_4 - q0_4, q0_4 - q3_4));
+    const int t674 = thresh_2 - max(steps0_4, steps3_4);
+    const int t683 = max(max(max(max(max(steps0_4, max(p2_4 - p0_4, p0_4 - p2_4)), max(p3_4 - p0_4,
+        p0_4 - p3_4)), steps3_4), max(q2_4 - q0_4, q0_4 - q2_4)), max(q3_4 - q0_4, q0_4 - q3_4));
     const int t684 = t683 - 5;
     const int t700 = q0_4 - p0_4;
     const int m_5 = t674 >> 31;
-    const int t706 = clamp((t700 + t700 + t700) + (clamp(p1_4 - q1_4, -512, 511) & m_5), -512, 511);
-    const int f1_4 = min((t706 + 4), 511) >> 3;
-    const int f2_4 = min((t706 + 3), 511) >> 3;
+    const int f_4 = clamp((t700 + t700 + t700) + (clamp(p1_4 - q1_4, -512, 511) & m_5), -512, 511);
+    const int f1_4 = min((f_4 + 4), 511) >> 3;
+    const int f2_4 = min((f_4 + 3), 511) >> 3;
     const int g_4 = ((f1_4 + 1) >> 1) & ~m_5;
     const int moved0_4 = clamp(p1_4 + g_4, 0, 1023);
     const int moved1_4 = clamp(p0_4 + f2_4, 0, 1023);

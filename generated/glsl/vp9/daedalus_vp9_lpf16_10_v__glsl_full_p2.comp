@@ -9,7 +9,7 @@
 // computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 //   processes that it invokes for TX_16X16 and larger, BitDepth 10
 // 4 invocations an item
-// input hash 0baa19be1d657906
+// input hash 662a98b9281bc31c
 #extension GL_EXT_shader_16bit_storage : require
 
 layout(constant_id = 0) const uint WORKGROUP = 64;
@@ -78,21 +78,25 @@ void main() {
     const int q6 = int(dst_u16[dst_p_15]);
     const int dst_p_16 = dst_p_15 + dst_stride2;
     const int q7 = int(dst_u16[dst_p_16]);
-    const int t23 = max(p1 - p0, p0 - p1);
-    const int t26 = max(q1 - q0, q0 - q1);
-    const bool t34 = max(max(max(max(max(t23, max(p2 - p1, p1 - p2)), max(p3 - p2, p2 - p3)), t26),
-        max(q2 - q1, q1 - q2)), max(q3 - q2, q2 - q3)) <= limit_2;
+    const int steps0 = max(p1 - p0, p0 - p1);
+    const int steps1 = max(p2 - p1, p1 - p2);
+    const int steps2 = max(p3 - p2, p2 - p3);
+    const int steps3 = max(q1 - q0, q0 - q1);
+    const int steps4 = max(q2 - q1, q1 - q2);
+    const int steps5 = max(q3 - q2, q2 - q3);
+    const bool t34 = max(max(max(max(max(steps0, steps1), steps2), steps3), steps4), steps5) <=
+        limit_2;
     const int t35 = max(p0 - q0, q0 - p0);
     const bool t41 = ((t35 + t35) + (max(p1 - q1, q1 - p1) >> 1)) <= blimit_2;
     const bool t42 = t34 && t41;
-    const bool t44 = max(t23, t26) > thresh_2;
-    const int t53 = max(max(max(max(max(t23, max(p2 - p0, p0 - p2)), max(p3 - p0, p0 - p3)), t26),
-        max(q2 - q0, q0 - q2)), max(q3 - q0, q0 - q3));
+    const bool t44 = max(steps0, steps3) > thresh_2;
+    const int t53 = max(max(max(max(max(steps0, max(p2 - p0, p0 - p2)), max(p3 - p0, p0 - p3)),
+        steps3), max(q2 - q0, q0 - q2)), max(q3 - q0, q0 - q3));
     const bool t54 = t53 <= 4;
     const int t70 = q0 - p0;
-    const int t78 = clamp((t70 + t70 + t70) + (t44 ? clamp(p1 - q1, -512, 511) : 0), -512, 511);
-    const int f1 = min((t78 + 4), 511) >> 3;
-    const int f2 = min((t78 + 3), 511) >> 3;
+    const int f = clamp((t70 + t70 + t70) + (t44 ? clamp(p1 - q1, -512, 511) : 0), -512, 511);
+    const int f1 = min((f + 4), 511) >> 3;
+    const int f2 = min((f + 3), 511) >> 3;
     const int g = t44 ? 0 : ((f1 + 1) >> 1);
     const int moved0 = clamp(p1 + g, 0, 1023);
     const int moved1 = clamp(p0 + f2, 0, 1023);
@@ -145,23 +149,26 @@ void main() {
     const int q5_2 = int(dst_u16[dst_p_14 + 1]);
     const int q6_2 = int(dst_u16[dst_p_15 + 1]);
     const int q7_2 = int(dst_u16[dst_p_16 + 1]);
-    const int t236 = max(p1_2 - p0_2, p0_2 - p1_2);
-    const int t239 = max(q1_2 - q0_2, q0_2 - q1_2);
-    const bool t247 = max(max(max(max(max(t236, max(p2_2 - p1_2, p1_2 - p2_2)), max(p3_2 - p2_2,
-        p2_2 - p3_2)), t239), max(q2_2 - q1_2, q1_2 - q2_2)), max(q3_2 - q2_2, q2_2 - q3_2)) <=
-        limit_2;
+    const int steps0_2 = max(p1_2 - p0_2, p0_2 - p1_2);
+    const int steps1_2 = max(p2_2 - p1_2, p1_2 - p2_2);
+    const int steps2_2 = max(p3_2 - p2_2, p2_2 - p3_2);
+    const int steps3_2 = max(q1_2 - q0_2, q0_2 - q1_2);
+    const int steps4_2 = max(q2_2 - q1_2, q1_2 - q2_2);
+    const int steps5_2 = max(q3_2 - q2_2, q2_2 - q3_2);
+    const bool t247 = max(max(max(max(max(steps0_2, steps1_2), steps2_2), steps3_2), steps4_2),
+        steps5_2) <= limit_2;
     const int t248 = max(p0_2 - q0_2, q0_2 - p0_2);
     const bool t253 = ((t248 + t248) + (max(p1_2 - q1_2, q1_2 - p1_2) >> 1)) <= blimit_2;
     const bool t254 = t247 && t253;
-    const bool t256 = max(t236, t239) > thresh_2;
-    const int t265 = max(max(max(max(max(t236, max(p2_2 - p0_2, p0_2 - p2_2)), max(p3_2 - p0_2,
-        p0_2 - p3_2)), t239), max(q2_2 - q0_2, q0_2 - q2_2)), max(q3_2 - q0_2, q0_2 - q3_2));
+    const bool t256 = max(steps0_2, steps3_2) > thresh_2;
+    const int t265 = max(max(max(max(max(steps0_2, max(p2_2 - p0_2, p0_2 - p2_2)), max(p3_2 - p0_2,
+        p0_2 - p3_2)), steps3_2), max(q2_2 - q0_2, q0_2 - q2_2)), max(q3_2 - q0_2, q0_2 - q3_2));
     const bool t266 = t265 <= 4;
     const int t282 = q0_2 - p0_2;
-    const int t288 = clamp((t282 + t282 + t282) + (t256 ? clamp(p1_2 - q1_2, -512, 511) : 0), -512,
+    const int f_2 = clamp((t282 + t282 + t282) + (t256 ? clamp(p1_2 - q1_2, -512, 511) : 0), -512,
         511);
-    const int f1_2 = min((t288 + 4), 511) >> 3;
-    const int f2_2 = min((t288 + 3), 511) >> 3;
+    const int f1_2 = min((f_2 + 4), 511) >> 3;
+    const int f2_2 = min((f_2 + 3), 511) >> 3;
     const int g_2 = t256 ? 0 : ((f1_2 + 1) >> 1);
     const int moved0_2 = clamp(p1_2 + g_2, 0, 1023);
     const int moved1_2 = clamp(p0_2 + f2_2, 0, 1023);

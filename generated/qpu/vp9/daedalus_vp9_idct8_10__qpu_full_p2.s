@@ -7,7 +7,7 @@
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10
 # assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed integer
 #   of 8 + BitDepth bits
-# input hash af75fac3126da626
+# input hash 75db213b38b22179
 #
 # A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -190,438 +190,438 @@
     and rf3, rf3, 3 ; add rf4, rf4, rf2
     shl rf4, rf4, 3
     shl rf5, rf2, 8
-    shl rf6, rf3, 3                                                 # s1 34 load coeffs
-    shl rf7, rf3, 2                                                 # s2 37 load dst
+    shl rf6, rf3, 3                                                 # s1 35 x0
+    shl rf7, rf3, 2                                                 # s2 38 load dst
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
     add rf3, rf3, rf4 ; add rf1, rf3, rf1 ; ldunifrf.rf2            # uniform 0x00000400
     umin tmuau, rf3, rf1 ; umul24 rf8, rf0, rf2 ; thrsw             # the item's record | uniform 0xfffffffa (vec2)
     nop ; mov rf4, rf3 ; ldunifrf.rf3                               # first trip | uniform value:scratch
-    nop ; add rf8, rf3, rf8 ; ldunifrf.rf9                          # s1 34 load coeffs | uniform 0x00000080
+    nop ; add rf8, rf3, rf8 ; ldunifrf.rf9                          # s1 35 x4 | uniform 0x00000080
     nop ; add rf8, rf8, rf5 ; ldtmu.rf5                             # the item's record
-    nop ; add rf11, rf8, rf6 ; ldunifrf.rf6                         # s2 36 load rows | s1 34 load coeffs | uniform 0x000000c0
-    add rf12, rf11, rf9 ; add rf14, rf11, rf6 ; ldunifrf.rf6        # s2 36 load rows | s1 idct.py:24 mul | uniform 0x00000024
-    nop ; add rf26, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | s1 34 store rows | uniform 0x00000020
-    nop ; add rf15, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x00000040
-    nop ; add rf13, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x000000e0
-    nop ; add rf16, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x000000a0
-    nop ; add rf17, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x00000060
-    nop ; add rf18, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | s2 37 load dst | uniform value:dst
-    nop ; add rf19, rf6, rf7 ; ldunifrf.rf6                         # s2 37 load dst | s2 36 load rows | uniform 0x00000084
-    nop ; add rf23, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x00000044
-    nop ; add rf24, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x000000c4
-    nop ; add rf25, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x000000e4
-    nop ; add rf27, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x000000a4
-    nop ; add rf28, rf11, rf6 ; ldunifrf.rf6                        # s2 36 load rows | uniform 0x00000064
-    nop ; add rf29, rf11, rf6 ; ldtmu.rf6                           # s2 36 load rows | the item's record
-    nop ; ldunifrf.rf7                                              # s1 idct.py:28 mul | uniform 0x0000002d
-    nop ; ldunifrf.rf8                                              # s1 idct.py:28 mul | uniform 0x00000041
-    nop ; ldunifrf.rf9                                              # s1 idct.py:28 add | uniform 0x00002000
-    nop ; ldunifrf.rf10                                             # s1 idct.py:24 mul | uniform 0x0000007e
-    nop ; ldunifrf.rf20                                             # s2 37 clip | uniform 0x000003ff
-    nop ; ldunifrf.rf21                                             # s2 37 load dst | uniform value:dst_stride
-    nop ; sub rf22, rf11, -4                                        # s2 36 load rows
+    nop ; add rf11, rf8, rf6 ; ldunifrf.rf6                         # s2 37 x0 | s1 35 x7 | uniform 0x000000c0
+    add rf12, rf11, rf9 ; add rf14, rf11, rf6 ; ldunifrf.rf6        # s2 37 x4 | s2 37 x6 | s1 small.py:28 mul | uniform 0x00000024
+    nop ; add rf26, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x1 | s1 35 store rows | uniform 0x00000020
+    nop ; add rf15, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x1 | s2 37 x2 | uniform 0x00000040
+    nop ; add rf13, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x2 | s2 37 x7 | uniform 0x000000e0
+    nop ; add rf16, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x7 | s2 37 x5 | uniform 0x000000a0
+    nop ; add rf17, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x5 | s2 37 x3 | uniform 0x00000060
+    nop ; add rf18, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x3 | s2 38 load dst | uniform value:dst
+    nop ; add rf19, rf6, rf7 ; ldunifrf.rf6                         # s2 38 load dst | s2 37 x4 | uniform 0x00000084
+    nop ; add rf23, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x4 | s2 37 x2 | uniform 0x00000044
+    nop ; add rf24, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x2 | s2 37 x6 | uniform 0x000000c4
+    nop ; add rf25, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x6 | s2 37 x7 | uniform 0x000000e4
+    nop ; add rf27, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x7 | s2 37 x5 | uniform 0x000000a4
+    nop ; add rf28, rf11, rf6 ; ldunifrf.rf6                        # s2 37 x5 | s2 37 x3 | uniform 0x00000064
+    nop ; add rf29, rf11, rf6 ; ldtmu.rf6                           # s2 37 x3 | the item's record
+    nop ; ldunifrf.rf7                                              # s1 small.py:33 mul | uniform 0x0000002d
+    nop ; ldunifrf.rf8                                              # s1 small.py:33 mul | uniform 0x00000041
+    nop ; ldunifrf.rf9                                              # s1 small.py:33 add | uniform 0x00002000
+    nop ; ldunifrf.rf10                                             # s1 small.py:28 mul | uniform 0x0000007e
+    nop ; ldunifrf.rf20                                             # s2 38 clip | uniform 0x000003ff
+    nop ; ldunifrf.rf21                                             # s2 38 load dst | uniform value:dst_stride
+    nop ; sub rf22, rf11, -4                                        # s2 37 x0
 loop:
     eidx rf30 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf32               # uniform value:threads
     and rf30, rf30, 3 ; add rf31, rf3, rf31
     shl rf32, rf32, 5 ; umul24 rf33, rf0, rf2
-    shl rf32, rf30, 3 ; add rf30, rf4, rf32                         # s1 34 load coeffs | the item's record
-    shl rf33, rf6, 8 ; add rf34, rf3, rf33                          # s1 34 load coeffs
-    tmuwt - ; umul24 rf35, rf0, rf2 ; ldunifrf.rf36                 # s1 34 load coeffs | uniform value:coeffs
-    umin tmuau, rf30, rf1 ; add rf32, rf36, rf32                    # the item's record | s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    eidx rf33 ; add rf32, rf32, rf33 ; ldunifrf.rf36                # s1 34 load coeffs | uniform 0x00000080
-    mov tmua, rf32 ; add rf32, rf32, rf36 ; ldunifrf.rf37           # s1 34 load coeffs | uniform 0xffffffc0
-    mov tmua, rf32 ; add rf32, rf32, rf37 ; thrsw ; ldunifrf.rf38   # s1 34 load coeffs | uniform 0xffffff60
-    mov tmua, rf32 ; add rf32, rf32, rf36 ; ldunifrf.rf36           # s1 34 load coeffs | uniform 0x000000c0
-    mov tmua, rf32 ; add rf32, rf32, rf38 ; ldunifrf.rf38           # s1 34 load coeffs | uniform 0xffffffa4
-    mov tmua, rf32 ; add rf36, rf32, rf36 ; thrsw ; ldtmu.rf32      # s1 34 load coeffs | the item's record
-    mov tmua, rf36 ; add rf39, rf36, rf37 ; ldtmu.rf36              # s1 34 load coeffs | the item's record
-    mov tmua, rf39 ; add rf39, rf39, rf37 ; ldtmu.rf37              # s1 34 load coeffs
-    eidx rf41 ; mov tmua, rf39 ; thrsw ; ldtmu.rf40                 # s1 34 load coeffs
-    eidx rf42 ; add rf39, rf39, rf38 ; ldtmu.rf38                   # s1 34 load coeffs
-    shr rf33, rf33, 2 ; mov tmua, rf39                              # s1 34 load coeffs
-    eidx rf45 ; add rf43, rf37, rf40 ; thrsw ; ldtmu.rf44           # s1 idct.py:28 x | s1 34 load coeffs
-    shl rf46, rf33, 8 ; smul24 rf33, rf43, rf8                      # s1 idct.py:28 mul
-    and rf47, rf41, 3 ; smul24 rf41, rf44, rf10                     # s1 idct.py:24 mul
-    eidx rf49 ; add rf33, rf33, rf9 ; thrsw ; ldtmu.rf48            # s1 idct.py:28 add | s1 34 load coeffs
-    asr rf33, rf33, 8 ; smul24 rf50, rf48, rf10                     # s1 idct.py:28 shr | s1 idct.py:24 mul
-    eidx rf40 ; sub rf37, rf37, rf40 ; ldunifrf.rf51                # s1 idct.py:29 x | s1 idct.py:24 mul | uniform 0xffffffc5
-    eidx rf53 ; smul24 rf52, rf48, rf51 ; thrsw ; ldtmu.rf51        # s1 idct.py:24 mul | s1 34 load coeffs
-    eidx rf54 ; add rf52, rf52, rf9 ; ldunifrf.rf55                 # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0xffffff8e
-    eidx rf56 ; smul24 rf43, rf43, rf7 ; ldunifrf.rf57              # s1 idct.py:28 mul | s1 idct.py:24 mul | uniform 0x00000037
-    eidx rf60 ; smul24 rf59, rf38, rf10 ; thrsw ; ldtmu.rf58        # s1 idct.py:24 mul | s1 34 load coeffs
-    eidx rf61 ; smul24 rf55, rf58, rf55 ; ldunifrf.rf62             # s1 idct.py:24 mul | s1 34 load coeffs | uniform 0x00000080
-    shl rf57, rf47, 6 ; smul24 rf47, rf58, rf57                     # s1 34 store rows | s1 idct.py:24 mul
-    shr rf42, rf42, 2 ; add rf39, rf39, rf62                        # s1 34 load coeffs
-    add rf55, rf55, rf9 ; add rf63, rf47, rf9 ; ldtmu.rf47          # s1 idct.py:24 add | s1 34 load coeffs
-    shl rf42, rf42, 8 ; mov tmua, rf39                              # s1 34 load coeffs
-    and rf43, rf45, 3 ; add rf33, rf43, rf33                        # s1 idct.py:28 add
-    asr rf33, rf33, 6 ; smul24 rf45, rf37, rf8                      # s1 idct.py:28 shr | s1 idct.py:29 mul
-    shl rf59, rf43, 6 ; add rf43, rf59, rf9                         # s1 34 store rows | s1 idct.py:24 add
-    shr rf49, rf49, 2 ; add rf45, rf45, rf9                         # s1 idct.py:29 add
-    asr rf45, rf45, 8 ; smul24 rf37, rf37, rf7                      # s1 idct.py:29 shr | s1 idct.py:29 mul
-    add rf37, rf31, rf46 ; add rf31, rf37, rf45 ; thrsw ; ldunifrf.rf45 # s1 idct.py:29 add | s1 idct.py:24 mul | uniform 0x00000037
-    add rf42, rf34, rf42 ; smul24 rf34, rf48, -4                    # s1 idct.py:24 mul
-    add rf45, rf34, rf9 ; smul24 rf34, rf47, rf45 ; ldunifrf.rf46   # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x0000003b
-    asr rf31, rf31, 6 ; smul24 rf46, rf51, rf46                     # s1 idct.py:29 shr | s1 idct.py:24 mul
-    add rf34, rf34, rf55 ; add rf45, rf46, rf45 ; ldunifrf.rf46     # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000072
-    asr rf34, rf34, 8 ; smul24 rf46, rf47, rf46                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    asr rf45, rf45, 7 ; add rf46, rf46, rf63                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf42, rf46, 8 ; add rf46, rf42, rf59                        # s1 idct.py:24 shr | s1 34 store rows
-    eidx rf59 ; add rf35, rf3, rf35 ; ldunifrf.rf63                 # s1 idct.py:24 mul | uniform 0x00000019
-    mov rf6, rf36 ; smul24 rf36, rf51, -4                           # next trip | s1 idct.py:24 mul
-    add rf52, rf36, rf52 ; smul24 rf36, rf51, rf63 ; ldunifrf.rf63  # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000024
-    asr rf52, rf52, 7 ; smul24 rf63, rf58, rf63                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    eidx rf50 ; add rf36, rf36, rf50 ; ldunifrf.rf55                # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000035
-    shl rf55, rf49, 8 ; smul24 rf49, rf47, rf55                     # s1 idct.py:24 mul
-    and rf49, rf40, 3 ; add rf40, rf49, rf63                        # s1 idct.py:24 add
-    add rf34, rf36, rf52 ; add rf36, rf40, rf34 ; ldunifrf.rf40     # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000019
-    asr rf34, rf34, 7 ; smul24 rf40, rf48, rf40                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    asr rf35, rf36, 6 ; add rf36, rf35, rf55                        # s1 idct.py:24 shr
-    sub rf35, rf34, rf35 ; add rf34, rf34, rf35 ; ldunifrf.rf55     # s1 idct.py:32 sub | s1 idct.py:32 add | s1 idct.py:24 mul | uniform 0xffffff82
-    eidx rf55 ; smul24 rf51, rf51, rf55 ; ldunifrf.rf48             # s1 idct.py:24 mul | uniform 0x00000035
-    add rf40, rf51, rf40 ; smul24 rf48, rf58, rf48 ; ldunifrf.rf51  # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0xffffffdc
-    add rf40, rf40, rf45 ; smul24 rf45, rf47, rf51 ; ldunifrf.rf47  # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs | uniform 0xffffffc0
-    asr rf39, rf40, 7 ; add rf40, rf39, rf47                        # s1 idct.py:24 shr | s1 34 load coeffs
-    add rf45, rf45, rf48 ; mov tmua, rf40 ; thrsw ; ldunifrf.rf48   # s1 idct.py:24 add | s1 34 load coeffs | s1 idct.py:24 mul | uniform 0x00000021
-    shl rf49, rf49, 6 ; smul24 rf48, rf38, rf48                     # s1 34 store rows | s1 idct.py:24 mul
-    shr rf53, rf53, 2 ; add rf48, rf48, rf9                         # s1 idct.py:24 add
-    add rf40, rf45, rf42 ; add rf42, rf40, rf62 ; ldunifrf.rf45     # s1 idct.py:24 add | s1 34 load coeffs | s1 idct.py:24 mul | uniform 0x0000003b
-    asr rf45, rf40, 6 ; smul24 rf40, rf38, rf45                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf41, rf41, rf48 ; mov tmua, rf42 ; thrsw ; ldunifrf.rf48   # s1 idct.py:24 add | s1 34 load coeffs | s1 idct.py:24 mul | uniform 0x00000018
-    asr rf48, rf41, 8 ; smul24 rf41, rf44, rf48                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    shl rf41, rf53, 8 ; add rf40, rf41, rf40                        # s1 idct.py:24 add
-    and rf53, rf54, 3 ; sub rf54, rf39, rf45                        # s1 idct.py:32 sub
-    add rf40, rf40, rf48 ; add rf48, rf35, rf54 ; ldunifrf.rf62     # s1 idct.py:24 add | s1 idct.py:28 x | s1 34 load coeffs | uniform 0xffffff60
-    asr rf40, rf40, 6 ; add rf42, rf42, rf62                        # s1 idct.py:24 shr | s1 34 load coeffs
-    shl rf53, rf53, 6 ; mov tmua, rf42                              # s1 34 store rows | s1 34 load coeffs
-    shr rf62, rf56, 2 ; smul24 rf56, rf48, rf8                      # s1 idct.py:28 mul
-    add rf35, rf33, rf40 ; sub rf54, rf35, rf54 ; thrsw ; ldunifrf.rf51 # s1 idct.py:32 add | s1 idct.py:29 x | s1 idct.py:24 mul | uniform 0xffffffdf
-    tmuwt - ; smul24 rf51, rf44, rf51 ; ldunifrf.rf58               # the last trip's stores | s1 idct.py:24 mul | uniform 0x00000018
-    shl rf58, rf62, 8 ; smul24 rf38, rf38, rf58                     # s1 idct.py:24 mul
-    and rf51, rf60, 3 ; add rf43, rf51, rf43                        # s1 idct.py:24 add
-    asr rf43, rf43, 8 ; add rf56, rf56, rf9                         # s1 idct.py:24 shr | s1 idct.py:28 add
-    asr rf56, rf56, 8 ; smul24 rf48, rf48, rf7                      # s1 idct.py:28 shr | s1 idct.py:28 mul
-    eidx rf62 ; smul24 rf60, rf54, rf8 ; ldunifrf.rf52              # s1 idct.py:29 mul | s1 idct.py:24 mul | uniform 0xffffffc5
-    add rf48, rf48, rf56 ; smul24 rf44, rf44, rf52 ; ldunifrf.rf52  # s1 idct.py:28 add | s1 idct.py:24 mul | s1 34 load coeffs | uniform 0x000000c0
-    asr rf42, rf48, 6 ; add rf48, rf42, rf52                        # s1 idct.py:28 shr | s1 34 load coeffs
-    shl rf44, rf51, 6 ; add rf38, rf44, rf38                        # s1 34 store rows | s1 idct.py:24 add
-    shr rf61, rf61, 2 ; mov tmua, rf48                              # s1 34 load coeffs
-    shl rf43, rf61, 8 ; add rf38, rf38, rf43                        # s1 idct.py:24 add
-    asr rf38, rf38, 6 ; add rf48, rf48, rf47                        # s1 idct.py:24 shr | s1 34 load coeffs
-    and rf60, rf59, 3 ; add rf59, rf60, rf9                         # s1 idct.py:29 add
-    asr rf59, rf59, 8 ; add tmud, rf35, rf34                        # s1 idct.py:29 shr | s1 34 store rows
-    eidx rf52 ; add rf61, rf31, rf38 ; ldtmu.rf51                   # s1 idct.py:32 add | s1 34 load coeffs
-    shl rf60, rf60, 6 ; smul24 rf54, rf54, rf7                      # s1 34 store rows | s1 idct.py:29 mul
-    shr rf37, rf50, 2 ; add tmua, rf37, rf57                        # s1 34 store rows
-    eidx rf57 ; mov tmua, rf48 ; thrsw ; ldtmu.rf50                 # s1 34 load coeffs
-    shl rf54, rf37, 8 ; add rf37, rf54, rf59                        # s1 idct.py:29 add
-    asr rf37, rf37, 6 ; add tmua, rf48, rf47                        # s1 idct.py:29 shr | s1 34 load coeffs
-    and rf55, rf55, 3 ; add tmud, rf61, rf42                        # s1 34 store rows
-    eidx rf59 ; umul24 rf48, rf0, rf2 ; ldtmu.rf47                  # s1 34 load coeffs
-    shl rf38, rf55, 6 ; sub rf31, rf31, rf38                        # s1 34 store rows | s1 idct.py:32 sub
-    shr rf49, rf62, 2 ; add rf36, rf36, rf49                        # s1 34 store rows
-    eidx rf55 ; add rf62, rf3, rf48 ; ldtmu.rf48                    # s1 34 load coeffs
+    shl rf32, rf30, 3 ; add rf30, rf4, rf32                         # s1 35 x0 | the item's record
+    shl rf33, rf6, 8 ; add rf34, rf3, rf33                          # s1 35 x0
+    tmuwt - ; umul24 rf35, rf0, rf2 ; ldunifrf.rf36                 # s1 35 x0 | uniform value:coeffs
+    umin tmuau, rf30, rf1 ; add rf32, rf36, rf32                    # the item's record | s1 35 x0 | uniform 0xfffffffa (vec2)
+    eidx rf33 ; add rf32, rf32, rf33 ; ldunifrf.rf36                # s1 35 x0 | s1 35 x4 | uniform 0x00000080
+    mov tmua, rf32 ; add rf32, rf32, rf36 ; ldunifrf.rf37           # s1 35 x0 | s1 35 x4 | s1 35 x2 | uniform 0xffffffc0
+    mov tmua, rf32 ; add rf32, rf32, rf37 ; thrsw ; ldunifrf.rf38   # s1 35 x4 | s1 35 x2 | s1 35 x1 | uniform 0xffffff60
+    mov tmua, rf32 ; add rf32, rf32, rf36 ; ldunifrf.rf36           # s1 35 x2 | s1 35 x6 | s1 35 x7 | uniform 0x000000c0
+    mov tmua, rf32 ; add rf32, rf32, rf38 ; ldunifrf.rf38           # s1 35 x6 | s1 35 x1 | s1 35 x0 | uniform 0xffffffa4
+    mov tmua, rf32 ; add rf36, rf32, rf36 ; thrsw ; ldtmu.rf32      # s1 35 x1 | s1 35 x7 | the item's record
+    mov tmua, rf36 ; add rf39, rf36, rf37 ; ldtmu.rf36              # s1 35 x7 | s1 35 x5 | the item's record
+    mov tmua, rf39 ; add rf39, rf39, rf37 ; ldtmu.rf37              # s1 35 x5 | s1 35 x3 | s1 35 x0
+    eidx rf41 ; mov tmua, rf39 ; thrsw ; ldtmu.rf40                 # s1 35 x3 | s1 35 x4
+    eidx rf42 ; add rf39, rf39, rf38 ; ldtmu.rf38                   # s1 35 x0 | s1 35 x2
+    shr rf33, rf33, 2 ; mov tmua, rf39                              # s1 35 x0
+    eidx rf45 ; add rf43, rf37, rf40 ; thrsw ; ldtmu.rf44           # s1 small.py:37 x | s1 35 x6
+    shl rf46, rf33, 8 ; smul24 rf33, rf43, rf8                      # s1 small.py:33 mul
+    and rf47, rf41, 3 ; smul24 rf41, rf44, rf10                     # s1 small.py:28 mul
+    eidx rf49 ; add rf33, rf33, rf9 ; thrsw ; ldtmu.rf48            # s1 small.py:33 add | s1 35 x1
+    asr rf33, rf33, 8 ; smul24 rf50, rf48, rf10                     # s1 small.py:33 shr | s1 small.py:28 mul
+    eidx rf40 ; sub rf37, rf37, rf40 ; ldunifrf.rf51                # s1 small.py:37 x | s1 small.py:28 mul | uniform 0xffffffc5
+    eidx rf53 ; smul24 rf52, rf48, rf51 ; thrsw ; ldtmu.rf51        # s1 small.py:28 mul | s1 35 x7
+    eidx rf54 ; add rf52, rf52, rf9 ; ldunifrf.rf55                 # s1 small.py:28 add | s1 small.py:28 mul | uniform 0xffffff8e
+    eidx rf56 ; smul24 rf43, rf43, rf7 ; ldunifrf.rf57              # s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000037
+    eidx rf60 ; smul24 rf59, rf38, rf10 ; thrsw ; ldtmu.rf58        # s1 small.py:28 mul | s1 35 x5
+    eidx rf61 ; smul24 rf55, rf58, rf55 ; ldunifrf.rf62             # s1 small.py:28 mul | s1 35 x4 | uniform 0x00000080
+    shl rf57, rf47, 6 ; smul24 rf47, rf58, rf57                     # s1 35 store rows | s1 small.py:28 mul
+    shr rf42, rf42, 2 ; add rf39, rf39, rf62                        # s1 35 x4
+    add rf55, rf55, rf9 ; add rf63, rf47, rf9 ; ldtmu.rf47          # s1 small.py:28 add | s1 35 x3
+    shl rf42, rf42, 8 ; mov tmua, rf39                              # s1 35 x4
+    and rf43, rf45, 3 ; add rf33, rf43, rf33                        # s1 small.py:33 add
+    asr rf33, rf33, 6 ; smul24 rf45, rf37, rf8                      # s1 small.py:33 s0 | s1 small.py:33 mul
+    shl rf59, rf43, 6 ; add rf43, rf59, rf9                         # s1 35 store rows | s1 small.py:28 add
+    shr rf49, rf49, 2 ; add rf45, rf45, rf9                         # s1 small.py:33 add
+    asr rf45, rf45, 8 ; smul24 rf37, rf37, rf7                      # s1 small.py:33 shr | s1 small.py:33 mul
+    add rf37, rf31, rf46 ; add rf31, rf37, rf45 ; thrsw ; ldunifrf.rf45 # s1 small.py:33 add | s1 small.py:28 mul | uniform 0x00000037
+    add rf42, rf34, rf42 ; smul24 rf34, rf48, -4                    # s1 small.py:28 mul
+    add rf45, rf34, rf9 ; smul24 rf34, rf47, rf45 ; ldunifrf.rf46   # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x0000003b
+    asr rf31, rf31, 6 ; smul24 rf46, rf51, rf46                     # s1 small.py:33 s1 | s1 small.py:28 mul
+    add rf34, rf34, rf55 ; add rf45, rf46, rf45 ; ldunifrf.rf46     # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000072
+    asr rf34, rf34, 8 ; smul24 rf46, rf47, rf46                     # s1 small.py:28 shr | s1 small.py:28 mul
+    asr rf45, rf45, 7 ; add rf46, rf46, rf63                        # s1 small.py:28 shr | s1 small.py:28 add
+    asr rf42, rf46, 8 ; add rf46, rf42, rf59                        # s1 small.py:28 shr | s1 35 store rows
+    eidx rf59 ; add rf35, rf3, rf35 ; ldunifrf.rf63                 # s1 small.py:28 mul | uniform 0x00000019
+    mov rf6, rf36 ; smul24 rf36, rf51, -4                           # next trip | s1 small.py:28 mul
+    add rf52, rf36, rf52 ; smul24 rf36, rf51, rf63 ; ldunifrf.rf63  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000024
+    asr rf52, rf52, 7 ; smul24 rf63, rf58, rf63                     # s1 small.py:28 shr | s1 small.py:28 mul
+    eidx rf50 ; add rf36, rf36, rf50 ; ldunifrf.rf55                # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000035
+    shl rf55, rf49, 8 ; smul24 rf49, rf47, rf55                     # s1 small.py:28 mul
+    and rf49, rf40, 3 ; add rf40, rf49, rf63                        # s1 small.py:28 add
+    add rf34, rf36, rf52 ; add rf36, rf40, rf34 ; ldunifrf.rf40     # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000019
+    asr rf34, rf34, 7 ; smul24 rf40, rf48, rf40                     # s1 small.py:28 s7 | s1 small.py:28 mul
+    asr rf35, rf36, 6 ; add rf36, rf35, rf55                        # s1 small.py:28 s6
+    sub rf35, rf34, rf35 ; add rf34, rf34, rf35 ; ldunifrf.rf55     # s1 small.py:41 o6 | s1 small.py:41 o7 | s1 small.py:28 mul | uniform 0xffffff82
+    eidx rf55 ; smul24 rf51, rf51, rf55 ; ldunifrf.rf48             # s1 small.py:28 mul | uniform 0x00000035
+    add rf40, rf51, rf40 ; smul24 rf48, rf58, rf48 ; ldunifrf.rf51  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0xffffffdc
+    add rf40, rf40, rf45 ; smul24 rf45, rf47, rf51 ; ldunifrf.rf47  # s1 small.py:28 add | s1 small.py:28 mul | s1 35 x2 | uniform 0xffffffc0
+    asr rf39, rf40, 7 ; add rf40, rf39, rf47                        # s1 small.py:28 s4 | s1 35 x2
+    add rf45, rf45, rf48 ; mov tmua, rf40 ; thrsw ; ldunifrf.rf48   # s1 small.py:28 add | s1 35 x2 | s1 small.py:28 mul | uniform 0x00000021
+    shl rf49, rf49, 6 ; smul24 rf48, rf38, rf48                     # s1 35 store rows | s1 small.py:28 mul
+    shr rf53, rf53, 2 ; add rf48, rf48, rf9                         # s1 small.py:28 add
+    add rf40, rf45, rf42 ; add rf42, rf40, rf62 ; ldunifrf.rf45     # s1 small.py:28 add | s1 35 x6 | s1 small.py:28 mul | uniform 0x0000003b
+    asr rf45, rf40, 6 ; smul24 rf40, rf38, rf45                     # s1 small.py:28 s5 | s1 small.py:28 mul
+    add rf41, rf41, rf48 ; mov tmua, rf42 ; thrsw ; ldunifrf.rf48   # s1 small.py:28 add | s1 35 x6 | s1 small.py:28 mul | uniform 0x00000018
+    asr rf48, rf41, 8 ; smul24 rf41, rf44, rf48                     # s1 small.py:28 shr | s1 small.py:28 mul
+    shl rf41, rf53, 8 ; add rf40, rf41, rf40                        # s1 small.py:28 add
+    and rf53, rf54, 3 ; sub rf54, rf39, rf45                        # s1 small.py:41 o5
+    add rf40, rf40, rf48 ; add rf48, rf35, rf54 ; ldunifrf.rf62     # s1 small.py:28 add | s1 small.py:37 x | s1 35 x1 | uniform 0xffffff60
+    asr rf40, rf40, 6 ; add rf42, rf42, rf62                        # s1 small.py:28 s3 | s1 35 x1
+    shl rf53, rf53, 6 ; mov tmua, rf42                              # s1 35 store rows | s1 35 x1
+    shr rf62, rf56, 2 ; smul24 rf56, rf48, rf8                      # s1 small.py:33 mul
+    add rf35, rf33, rf40 ; sub rf54, rf35, rf54 ; thrsw ; ldunifrf.rf51 # s1 small.py:41 e0 | s1 small.py:37 x | s1 small.py:28 mul | uniform 0xffffffdf
+    tmuwt - ; smul24 rf51, rf44, rf51 ; ldunifrf.rf58               # the last trip's stores | s1 small.py:28 mul | uniform 0x00000018
+    shl rf58, rf62, 8 ; smul24 rf38, rf38, rf58                     # s1 small.py:28 mul
+    and rf51, rf60, 3 ; add rf43, rf51, rf43                        # s1 small.py:28 add
+    asr rf43, rf43, 8 ; add rf56, rf56, rf9                         # s1 small.py:28 shr | s1 small.py:33 add
+    asr rf56, rf56, 8 ; smul24 rf48, rf48, rf7                      # s1 small.py:33 shr | s1 small.py:33 mul
+    eidx rf62 ; smul24 rf60, rf54, rf8 ; ldunifrf.rf52              # s1 small.py:33 mul | s1 small.py:28 mul | uniform 0xffffffc5
+    add rf48, rf48, rf56 ; smul24 rf44, rf44, rf52 ; ldunifrf.rf52  # s1 small.py:33 add | s1 small.py:28 mul | s1 35 x7 | uniform 0x000000c0
+    asr rf42, rf48, 6 ; add rf48, rf42, rf52                        # s1 small.py:33 m6 | s1 35 x7
+    shl rf44, rf51, 6 ; add rf38, rf44, rf38                        # s1 35 store rows | s1 small.py:28 add
+    shr rf61, rf61, 2 ; mov tmua, rf48                              # s1 35 x7
+    shl rf43, rf61, 8 ; add rf38, rf38, rf43                        # s1 small.py:28 add
+    asr rf38, rf38, 6 ; add rf48, rf48, rf47                        # s1 small.py:28 s2 | s1 35 x5
+    and rf60, rf59, 3 ; add rf59, rf60, rf9                         # s1 small.py:33 add
+    asr rf59, rf59, 8 ; add tmud, rf35, rf34                        # s1 small.py:33 shr | s1 35 store rows
+    eidx rf52 ; add rf61, rf31, rf38 ; ldtmu.rf51                   # s1 small.py:41 e1 | s1 35 x0
+    shl rf60, rf60, 6 ; smul24 rf54, rf54, rf7                      # s1 35 store rows | s1 small.py:33 mul
+    shr rf37, rf50, 2 ; add tmua, rf37, rf57                        # s1 35 store rows
+    eidx rf57 ; mov tmua, rf48 ; thrsw ; ldtmu.rf50                 # s1 35 x5 | s1 35 x4
+    shl rf54, rf37, 8 ; add rf37, rf54, rf59                        # s1 small.py:33 add
+    asr rf37, rf37, 6 ; add tmua, rf48, rf47                        # s1 small.py:33 m5 | s1 35 x3
+    and rf55, rf55, 3 ; add tmud, rf61, rf42                        # s1 35 store rows
+    eidx rf59 ; umul24 rf48, rf0, rf2 ; ldtmu.rf47                  # s1 35 x2
+    shl rf38, rf55, 6 ; sub rf31, rf31, rf38                        # s1 35 store rows | s1 small.py:41 e2
+    shr rf49, rf62, 2 ; add rf36, rf36, rf49                        # s1 35 store rows
+    eidx rf55 ; add rf62, rf3, rf48 ; ldtmu.rf48                    # s1 35 x6
     shl rf49, rf49, 8 ; add rf41, rf62, rf41
     and rf62, rf52, 3 ; umul24 rf52, rf0, rf2
-    eidx rf56 ; sub rf33, rf33, rf40 ; ldtmu.rf40                   # s1 idct.py:32 sub | s1 34 load coeffs
-    shl rf45, rf62, 6 ; add rf39, rf39, rf45                        # s1 34 store rows | s1 idct.py:32 add
-    shr rf53, rf57, 2 ; add rf41, rf41, rf53                        # s1 34 store rows
-    eidx rf62 ; add rf57, rf3, rf52 ; ldtmu.rf52                    # s1 34 load coeffs
-    sub tmua, rf46, -4 ; add rf46, rf57, rf58                       # s1 34 store rows
-    eidx rf58 ; umul24 rf57, rf0, rf2 ; thrsw ; ldunifrf.rf63       # s1 idct.py:24 mul | uniform 0xffffffc5
-    shl rf63, rf53, 8 ; smul24 rf53, rf40, rf63                     # s1 idct.py:24 mul
-    and rf59, rf59, 3 ; add rf53, rf53, rf9                         # s1 idct.py:24 add
-    add rf46, rf46, rf44 ; add rf57, rf3, rf57 ; thrsw ; ldtmu.rf44 # s1 34 store rows | s1 34 load coeffs
-    shl rf57, rf59, 6 ; add rf43, rf57, rf43                        # s1 34 store rows
-    add rf60, rf43, rf60 ; smul24 rf43, rf40, rf10 ; ldunifrf.rf59  # s1 34 store rows | s1 idct.py:24 mul | uniform 0xffffff8e
-    shr rf55, rf55, 2 ; add tmud, rf31, rf37                        # s1 34 store rows
-    sub tmua, rf36, -8 ; smul24 rf36, rf44, rf59                    # s1 34 store rows | s1 idct.py:24 mul
-    add rf36, rf36, rf9 ; add tmud, rf33, rf39 ; ldunifrf.rf59      # s1 idct.py:24 add | s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000037
-    shl rf59, rf55, 8 ; smul24 rf55, rf44, rf59                     # s1 idct.py:24 mul
-    and rf56, rf56, 3 ; add rf55, rf55, rf9                         # s1 idct.py:24 add
-    shl rf56, rf56, 6                                               # s1 34 store rows
+    eidx rf56 ; sub rf33, rf33, rf40 ; ldtmu.rf40                   # s1 small.py:41 e3 | s1 35 x1
+    shl rf45, rf62, 6 ; add rf39, rf39, rf45                        # s1 35 store rows | s1 small.py:41 o4
+    shr rf53, rf57, 2 ; add rf41, rf41, rf53                        # s1 35 store rows
+    eidx rf62 ; add rf57, rf3, rf52 ; ldtmu.rf52                    # s1 35 x7
+    sub tmua, rf46, -4 ; add rf46, rf57, rf58                       # s1 35 store rows
+    eidx rf58 ; umul24 rf57, rf0, rf2 ; thrsw ; ldunifrf.rf63       # s1 small.py:28 mul | uniform 0xffffffc5
+    shl rf63, rf53, 8 ; smul24 rf53, rf40, rf63                     # s1 small.py:28 mul
+    and rf59, rf59, 3 ; add rf53, rf53, rf9                         # s1 small.py:28 add
+    add rf46, rf46, rf44 ; add rf57, rf3, rf57 ; thrsw ; ldtmu.rf44 # s1 35 store rows | s1 35 x5
+    shl rf57, rf59, 6 ; add rf43, rf57, rf43                        # s1 35 store rows
+    add rf60, rf43, rf60 ; smul24 rf43, rf40, rf10 ; ldunifrf.rf59  # s1 35 store rows | s1 small.py:28 mul | uniform 0xffffff8e
+    shr rf55, rf55, 2 ; add tmud, rf31, rf37                        # s1 35 store rows
+    sub tmua, rf36, -8 ; smul24 rf36, rf44, rf59                    # s1 35 store rows | s1 small.py:28 mul
+    add rf36, rf36, rf9 ; add tmud, rf33, rf39 ; ldunifrf.rf59      # s1 small.py:28 add | s1 35 store rows | s1 small.py:28 mul | uniform 0x00000037
+    shl rf59, rf55, 8 ; smul24 rf55, rf44, rf59                     # s1 small.py:28 mul
+    and rf56, rf56, 3 ; add rf55, rf55, rf9                         # s1 small.py:28 add
+    shl rf56, rf56, 6                                               # s1 35 store rows
     shr rf62, rf62, 2
-    eidx rf41 ; sub tmua, rf41, -12                                 # s1 34 store rows
-    shl rf33, rf62, 8 ; sub tmud, rf33, rf39                        # s1 34 store rows
-    nop ; umul24 rf62, rf0, rf2 ; ldtmu.rf39                        # s1 34 load coeffs
+    eidx rf41 ; sub tmua, rf41, -12                                 # s1 35 store rows
+    shl rf33, rf62, 8 ; sub tmud, rf33, rf39                        # s1 35 store rows
+    nop ; umul24 rf62, rf0, rf2 ; ldtmu.rf39                        # s1 35 x3
     and rf62, rf58, 3 ; add rf58, rf3, rf62
-    shl rf58, rf62, 6 ; add rf54, rf58, rf54                        # s1 34 store rows
-    eidx rf54 ; add rf38, rf54, rf38 ; ldunifrf.rf62                # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000037
-    shr rf62, rf41, 2 ; smul24 rf41, rf39, rf62                     # s1 idct.py:24 mul
-    add rf36, rf41, rf36 ; smul24 rf41, rf40, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf36, rf36, 8 ; add rf41, rf41, rf9                         # s1 idct.py:24 shr | s1 idct.py:24 add
-    sub tmua, rf46, -16 ; add rf46, rf51, rf50                      # s1 34 store rows | s1 idct.py:28 x
-    shl rf51, rf62, 8 ; sub rf50, rf51, rf50                        # s1 idct.py:29 x
-    nop ; ldunifrf.rf62                                             # s1 idct.py:24 mul | uniform 0x0000003b
-    and rf62, rf54, 3 ; smul24 rf54, rf52, rf62                     # s1 idct.py:24 mul
-    nop ; add rf41, rf54, rf41 ; ldunifrf.rf54                      # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000072
-    asr rf41, rf41, 7 ; smul24 rf54, rf39, rf54                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    nop ; add rf54, rf54, rf55 ; ldunifrf.rf55                      # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000019
-    asr rf55, rf54, 8 ; smul24 rf54, rf52, rf55                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf43, rf54, rf43 ; smul24 rf54, rf52, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
-    nop ; add rf53, rf54, rf53 ; ldunifrf.rf54                      # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000024
-    asr rf53, rf53, 7 ; smul24 rf54, rf44, rf54                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    nop ; add rf43, rf43, rf53 ; ldunifrf.rf53                      # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000035
-    asr rf43, rf43, 7 ; smul24 rf53, rf39, rf53                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    nop ; add rf53, rf53, rf54 ; ldunifrf.rf54                      # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000019
-    add rf36, rf53, rf36 ; smul24 rf40, rf40, rf54 ; ldunifrf.rf53  # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0xffffff82
-    asr rf36, rf36, 6 ; smul24 rf52, rf52, rf53                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    eidx rf52 ; add rf40, rf52, rf40 ; ldunifrf.rf53                # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000035
-    add rf40, rf40, rf41 ; smul24 rf41, rf44, rf53 ; ldunifrf.rf44  # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0xffffffdc
-    asr rf39, rf40, 7 ; smul24 rf40, rf39, rf44                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf41, rf40, rf41 ; smul24 rf40, rf46, rf8 ; ldunifrf.rf44   # s1 idct.py:24 add | s1 idct.py:28 mul | s1 idct.py:24 mul | uniform 0x00000021
-    add rf44, rf41, rf55 ; smul24 rf41, rf47, rf44 ; ldunifrf.rf55  # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 store rows | uniform 0x00000014
-    asr rf44, rf44, 6 ; add rf41, rf41, rf9                         # s1 idct.py:24 shr | s1 idct.py:24 add
-    sub tmud, rf31, rf37 ; smul24 rf31, rf48, rf10 ; ldunifrf.rf37  # s1 34 store rows | s1 idct.py:24 mul | uniform 0x0000003b
-    add rf40, rf40, rf9 ; umul24 rf53, rf0, rf2 ; ldunifrf.rf54     # s1 idct.py:28 add | s1 idct.py:24 mul | uniform 0x00000018
-    asr rf37, rf40, 8 ; smul24 rf40, rf47, rf37                     # s1 idct.py:28 shr | s1 idct.py:24 mul
-    shl rf62, rf62, 6 ; smul24 rf54, rf48, rf54                     # s1 34 store rows | s1 idct.py:24 mul
-    shr rf41, rf52, 2 ; add rf31, rf31, rf41                        # s1 idct.py:24 add
-    asr rf31, rf31, 8 ; sub rf52, rf43, rf36                        # s1 idct.py:24 shr | s1 idct.py:32 sub
-    eidx rf55 ; add tmua, rf60, rf55 ; ldunifrf.rf60                # s1 34 store rows | s1 idct.py:24 mul | uniform 0xffffffdf
+    shl rf58, rf62, 6 ; add rf54, rf58, rf54                        # s1 35 store rows
+    eidx rf54 ; add rf38, rf54, rf38 ; ldunifrf.rf62                # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000037
+    shr rf62, rf41, 2 ; smul24 rf41, rf39, rf62                     # s1 small.py:28 mul
+    add rf36, rf41, rf36 ; smul24 rf41, rf40, -4                    # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf36, rf36, 8 ; add rf41, rf41, rf9                         # s1 small.py:28 shr | s1 small.py:28 add
+    sub tmua, rf46, -16 ; add rf46, rf51, rf50                      # s1 35 store rows | s1 small.py:37 x
+    shl rf51, rf62, 8 ; sub rf50, rf51, rf50                        # s1 small.py:37 x
+    nop ; ldunifrf.rf62                                             # s1 small.py:28 mul | uniform 0x0000003b
+    and rf62, rf54, 3 ; smul24 rf54, rf52, rf62                     # s1 small.py:28 mul
+    nop ; add rf41, rf54, rf41 ; ldunifrf.rf54                      # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000072
+    asr rf41, rf41, 7 ; smul24 rf54, rf39, rf54                     # s1 small.py:28 shr | s1 small.py:28 mul
+    nop ; add rf54, rf54, rf55 ; ldunifrf.rf55                      # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000019
+    asr rf55, rf54, 8 ; smul24 rf54, rf52, rf55                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf43, rf54, rf43 ; smul24 rf54, rf52, -4                    # s1 small.py:28 add | s1 small.py:28 mul
+    nop ; add rf53, rf54, rf53 ; ldunifrf.rf54                      # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000024
+    asr rf53, rf53, 7 ; smul24 rf54, rf44, rf54                     # s1 small.py:28 shr | s1 small.py:28 mul
+    nop ; add rf43, rf43, rf53 ; ldunifrf.rf53                      # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000035
+    asr rf43, rf43, 7 ; smul24 rf53, rf39, rf53                     # s1 small.py:28 s7 | s1 small.py:28 mul
+    nop ; add rf53, rf53, rf54 ; ldunifrf.rf54                      # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000019
+    add rf36, rf53, rf36 ; smul24 rf40, rf40, rf54 ; ldunifrf.rf53  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0xffffff82
+    asr rf36, rf36, 6 ; smul24 rf52, rf52, rf53                     # s1 small.py:28 s6 | s1 small.py:28 mul
+    eidx rf52 ; add rf40, rf52, rf40 ; ldunifrf.rf53                # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000035
+    add rf40, rf40, rf41 ; smul24 rf41, rf44, rf53 ; ldunifrf.rf44  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0xffffffdc
+    asr rf39, rf40, 7 ; smul24 rf40, rf39, rf44                     # s1 small.py:28 s4 | s1 small.py:28 mul
+    add rf41, rf40, rf41 ; smul24 rf40, rf46, rf8 ; ldunifrf.rf44   # s1 small.py:28 add | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000021
+    add rf44, rf41, rf55 ; smul24 rf41, rf47, rf44 ; ldunifrf.rf55  # s1 small.py:28 add | s1 small.py:28 mul | s1 35 store rows | uniform 0x00000014
+    asr rf44, rf44, 6 ; add rf41, rf41, rf9                         # s1 small.py:28 s5 | s1 small.py:28 add
+    sub tmud, rf31, rf37 ; smul24 rf31, rf48, rf10 ; ldunifrf.rf37  # s1 35 store rows | s1 small.py:28 mul | uniform 0x0000003b
+    add rf40, rf40, rf9 ; umul24 rf53, rf0, rf2 ; ldunifrf.rf54     # s1 small.py:33 add | s1 small.py:28 mul | uniform 0x00000018
+    asr rf37, rf40, 8 ; smul24 rf40, rf47, rf37                     # s1 small.py:33 shr | s1 small.py:28 mul
+    shl rf62, rf62, 6 ; smul24 rf54, rf48, rf54                     # s1 35 store rows | s1 small.py:28 mul
+    shr rf41, rf52, 2 ; add rf31, rf31, rf41                        # s1 small.py:28 add
+    asr rf31, rf31, 8 ; sub rf52, rf43, rf36                        # s1 small.py:28 shr | s1 small.py:41 o6
+    eidx rf55 ; add tmua, rf60, rf55 ; ldunifrf.rf60                # s1 35 store rows | s1 small.py:28 mul | uniform 0xffffffdf
     shl rf53, rf41, 8 ; add rf41, rf3, rf53
-    and rf55, rf55, 3 ; smul24 rf46, rf46, rf7                      # s1 idct.py:28 mul
-    add rf40, rf54, rf40 ; smul24 rf54, rf47, rf10                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf54, rf54, rf9 ; smul24 rf60, rf48, rf60                   # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf49, rf41, rf49 ; sub rf41, rf39, rf44                     # s1 idct.py:32 sub
-    shl rf46, rf55, 6 ; add rf37, rf46, rf37                        # s1 34 store rows | s1 idct.py:28 add
-    asr rf37, rf37, 6 ; smul24 rf55, rf50, rf8                      # s1 idct.py:28 shr | s1 idct.py:29 mul
-    add rf31, rf40, rf31 ; sub tmud, rf61, rf42 ; ldunifrf.rf40     # s1 idct.py:24 add | s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000018
-    asr rf31, rf31, 6 ; add rf42, rf52, rf41                        # s1 idct.py:24 shr | s1 idct.py:28 x
-    eidx rf61 ; add rf55, rf55, rf9                                 # s1 idct.py:29 add
-    asr rf54, rf55, 8 ; add rf55, rf60, rf54                        # s1 idct.py:29 shr | s1 idct.py:24 add
-    asr rf55, rf55, 8 ; umul24 rf60, rf0, rf2                       # s1 idct.py:24 shr
-    shr rf38, rf61, 2 ; add tmua, rf38, rf40                        # s1 34 store rows
-    eidx rf49 ; add rf45, rf49, rf45 ; ldunifrf.rf40                # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000018
-    add rf47, rf3, rf60 ; smul24 rf40, rf47, rf40 ; ldunifrf.rf60   # s1 idct.py:24 mul | uniform 0xffffffc5
-    eidx rf60 ; smul24 rf48, rf48, rf60 ; ldunifrf.rf61             # s1 idct.py:24 mul | s1 34 store rows | uniform 0x0000001c
-    shl rf50, rf38, 8 ; smul24 rf38, rf50, rf7                      # s1 idct.py:29 mul
-    and rf48, rf49, 3 ; add rf40, rf48, rf40                        # s1 idct.py:24 add
-    sub rf52, rf52, rf41 ; smul24 rf41, rf42, rf8 ; ldunifrf.rf49   # s1 idct.py:29 x | s1 idct.py:28 mul | s1 34 store rows | uniform 0x00000020
-    add rf34, rf41, rf9 ; sub tmud, rf35, rf34 ; ldunifrf.rf35      # s1 idct.py:28 add | s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000024
-    asr rf34, rf34, 8 ; add rf47, rf47, rf63                        # s1 idct.py:28 shr
-    shl rf63, rf48, 6 ; umul24 rf48, rf0, rf2                       # s1 34 store rows
-    shr rf41, rf60, 2 ; add rf60, rf37, rf31                        # s1 idct.py:32 add
-    eidx rf43 ; add rf36, rf43, rf36                                # s1 idct.py:32 add
-    add rf38, rf38, rf54 ; add rf40, rf40, rf55 ; ldunifrf.rf54     # s1 idct.py:29 add | s1 idct.py:24 add | s1 34 store rows | uniform 0x00000028
-    asr rf38, rf38, 6 ; smul24 rf42, rf42, rf7                      # s1 idct.py:29 shr | s1 idct.py:28 mul
-    asr rf40, rf40, 6 ; smul24 rf55, rf52, rf8                      # s1 idct.py:24 shr | s1 idct.py:29 mul
-    add tmua, rf45, rf61 ; add rf45, rf47, rf57 ; ldunifrf.rf47     # s1 34 store rows | uniform 0x0000002c
+    and rf55, rf55, 3 ; smul24 rf46, rf46, rf7                      # s1 small.py:33 mul
+    add rf40, rf54, rf40 ; smul24 rf54, rf47, rf10                  # s1 small.py:28 add | s1 small.py:28 mul
+    add rf54, rf54, rf9 ; smul24 rf60, rf48, rf60                   # s1 small.py:28 add | s1 small.py:28 mul
+    add rf49, rf41, rf49 ; sub rf41, rf39, rf44                     # s1 small.py:41 o5
+    shl rf46, rf55, 6 ; add rf37, rf46, rf37                        # s1 35 store rows | s1 small.py:33 add
+    asr rf37, rf37, 6 ; smul24 rf55, rf50, rf8                      # s1 small.py:33 s0 | s1 small.py:33 mul
+    add rf31, rf40, rf31 ; sub tmud, rf61, rf42 ; ldunifrf.rf40     # s1 small.py:28 add | s1 35 store rows | s1 small.py:28 mul | uniform 0x00000018
+    asr rf31, rf31, 6 ; add rf42, rf52, rf41                        # s1 small.py:28 s3 | s1 small.py:37 x
+    eidx rf61 ; add rf55, rf55, rf9                                 # s1 small.py:33 add
+    asr rf54, rf55, 8 ; add rf55, rf60, rf54                        # s1 small.py:33 shr | s1 small.py:28 add
+    asr rf55, rf55, 8 ; umul24 rf60, rf0, rf2                       # s1 small.py:28 shr
+    shr rf38, rf61, 2 ; add tmua, rf38, rf40                        # s1 35 store rows
+    eidx rf49 ; add rf45, rf49, rf45 ; ldunifrf.rf40                # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000018
+    add rf47, rf3, rf60 ; smul24 rf40, rf47, rf40 ; ldunifrf.rf60   # s1 small.py:28 mul | uniform 0xffffffc5
+    eidx rf60 ; smul24 rf48, rf48, rf60 ; ldunifrf.rf61             # s1 small.py:28 mul | s1 35 store rows | uniform 0x0000001c
+    shl rf50, rf38, 8 ; smul24 rf38, rf50, rf7                      # s1 small.py:33 mul
+    and rf48, rf49, 3 ; add rf40, rf48, rf40                        # s1 small.py:28 add
+    sub rf52, rf52, rf41 ; smul24 rf41, rf42, rf8 ; ldunifrf.rf49   # s1 small.py:37 x | s1 small.py:33 mul | s1 35 store rows | uniform 0x00000020
+    add rf34, rf41, rf9 ; sub tmud, rf35, rf34 ; ldunifrf.rf35      # s1 small.py:33 add | s1 35 store rows | s1 small.py:28 mul | uniform 0x00000024
+    asr rf34, rf34, 8 ; add rf47, rf47, rf63                        # s1 small.py:33 shr
+    shl rf63, rf48, 6 ; umul24 rf48, rf0, rf2                       # s1 35 store rows
+    shr rf41, rf60, 2 ; add rf60, rf37, rf31                        # s1 small.py:41 e0
+    eidx rf43 ; add rf36, rf43, rf36                                # s1 small.py:41 o7
+    add rf38, rf38, rf54 ; add rf40, rf40, rf55 ; ldunifrf.rf54     # s1 small.py:33 add | s1 small.py:28 add | s1 35 store rows | uniform 0x00000028
+    asr rf38, rf38, 6 ; smul24 rf42, rf42, rf7                      # s1 small.py:33 s1 | s1 small.py:33 mul
+    asr rf40, rf40, 6 ; smul24 rf55, rf52, rf8                      # s1 small.py:28 s2 | s1 small.py:33 mul
+    add tmua, rf45, rf61 ; add rf45, rf47, rf57 ; ldunifrf.rf47     # s1 35 store rows | uniform 0x0000002c
     shl rf48, rf41, 8 ; add rf41, rf3, rf48
-    and rf42, rf43, 3 ; add rf34, rf42, rf34                        # s1 idct.py:28 add
-    asr rf34, rf34, 6 ; add rf55, rf55, rf9                         # s1 idct.py:28 shr | s1 idct.py:29 add
-    asr rf55, rf55, 8 ; add tmud, rf60, rf36                        # s1 idct.py:29 shr | s1 34 store rows
-    eidx rf59 ; add rf41, rf41, rf59 ; ldunifrf.rf43                # s1 34 store rows | uniform 0x00000030
-    shl rf57, rf42, 6 ; umul24 rf42, rf0, rf2                       # s1 34 store rows
-    shr rf61, rf59, 2 ; add rf59, rf38, rf40                        # s1 idct.py:32 add
-    tmuwt - ; smul24 rf52, rf52, rf7                                # s1 idct.py:29 mul
-    eidx rf45 ; add tmua, rf45, rf49 ; ldunifrf.rf49                # s1 34 store rows | uniform 0x00000034
-    add rf41, rf41, rf56 ; add rf42, rf3, rf42 ; ldunifrf.rf56      # s1 34 store rows | uniform 0x00000038
-    shl rf55, rf61, 8 ; add rf52, rf52, rf55                        # s1 idct.py:29 add
-    asr rf52, rf52, 6 ; add tmud, rf59, rf34                        # s1 idct.py:29 shr | s1 34 store rows
+    and rf42, rf43, 3 ; add rf34, rf42, rf34                        # s1 small.py:33 add
+    asr rf34, rf34, 6 ; add rf55, rf55, rf9                         # s1 small.py:33 m6 | s1 small.py:33 add
+    asr rf55, rf55, 8 ; add tmud, rf60, rf36                        # s1 small.py:33 shr | s1 35 store rows
+    eidx rf59 ; add rf41, rf41, rf59 ; ldunifrf.rf43                # s1 35 store rows | uniform 0x00000030
+    shl rf57, rf42, 6 ; umul24 rf42, rf0, rf2                       # s1 35 store rows
+    shr rf61, rf59, 2 ; add rf59, rf38, rf40                        # s1 small.py:41 e1
+    tmuwt - ; smul24 rf52, rf52, rf7                                # s1 small.py:33 mul
+    eidx rf45 ; add tmua, rf45, rf49 ; ldunifrf.rf49                # s1 35 store rows | uniform 0x00000034
+    add rf41, rf41, rf56 ; add rf42, rf3, rf42 ; ldunifrf.rf56      # s1 35 store rows | uniform 0x00000038
+    shl rf55, rf61, 8 ; add rf52, rf52, rf55                        # s1 small.py:33 add
+    asr rf52, rf52, 6 ; add tmud, rf59, rf34                        # s1 small.py:33 m5 | s1 35 store rows
     and rf42, rf45, 3 ; add rf33, rf42, rf33
-    shl rf45, rf42, 6 ; umul24 rf42, rf0, rf2                       # s1 34 store rows
-    sub rf35, rf38, rf40 ; add tmua, rf41, rf35 ; ldunifrf.rf38     # s1 idct.py:32 sub | s1 34 store rows | uniform 0x0000003c
-    add rf33, rf33, rf58 ; add rf42, rf3, rf42 ; ldunifrf.rf58      # s1 34 store rows | s1 idct.py:24 mul | uniform 0xffffffc5
-    add tmud, rf35, rf52 ; add rf42, rf42, rf51 ; ldunifrf.rf51     # s1 34 store rows | s1 idct.py:24 mul | uniform 0xffffff8e
-    sub rf31, rf37, rf31 ; umul24 rf37, rf0, rf2 ; ldunifrf.rf40    # s1 idct.py:32 sub | s1 idct.py:24 mul | uniform 0x00000037
-    add rf33, rf39, rf44 ; add tmua, rf33, rf54 ; ldunifrf.rf39     # s1 idct.py:32 add | s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000037
-    add rf37, rf42, rf62 ; add rf42, rf3, rf37 ; ldunifrf.rf62      # s1 34 store rows | s1 idct.py:24 mul | uniform 0x0000003b
-    add tmud, rf31, rf33 ; add rf42, rf42, rf53 ; ldunifrf.rf53     # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000072
-    add tmua, rf37, rf47 ; umul24 rf37, rf0, rf2 ; ldunifrf.rf47    # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000019
-    add rf37, rf42, rf46 ; add rf42, rf3, rf37 ; ldunifrf.rf46      # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000024
-    sub tmud, rf31, rf33 ; add rf31, rf42, rf50 ; ldunifrf.rf33     # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000035
-    add tmua, rf37, rf43 ; umul24 rf37, rf0, rf2 ; ldunifrf.rf43    # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000019
-    add rf31, rf31, rf63 ; add rf37, rf3, rf37 ; ldunifrf.rf63      # s1 34 store rows | s1 idct.py:24 mul | uniform 0xffffff82
-    sub tmud, rf35, rf52 ; add rf35, rf37, rf48 ; ldunifrf.rf37     # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000035
-    add tmua, rf31, rf49 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf49    # s1 34 store rows | s1 idct.py:24 mul | uniform 0xffffffdc
-    add rf31, rf35, rf57 ; add rf35, rf3, rf31 ; ldunifrf.rf57      # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000021
-    sub tmud, rf59, rf34 ; add rf34, rf35, rf55 ; ldunifrf.rf35     # s1 34 store rows | s1 idct.py:24 mul | uniform 0x0000003b
-    add tmua, rf31, rf56 ; add rf31, rf34, rf45 ; ldunifrf.rf34     # s1 34 store rows | s1 idct.py:24 mul | uniform 0x00000018
-    sub tmud, rf60, rf36 ; add rf36, rf19, rf5 ; ldunifrf.rf60      # s1 34 store rows | s2 37 load dst | s1 idct.py:24 mul | uniform 0xffffffdf
-    add tmua, rf31, rf38 ; add rf31, rf36, rf21 ; ldunifrf.rf38     # s1 34 store rows | s2 37 load dst | s1 idct.py:24 mul | uniform 0x00000018
-    tmuwt - ; add rf45, rf31, rf21 ; ldunifrf.rf56                  # s2 36 load rows | s2 37 load dst | s1 idct.py:24 mul | uniform 0xffffffc5
-    mov tmua, rf11 ; add rf55, rf45, rf21 ; ldunifrf.rf59           # s2 36 load rows | s2 37 load dst | s2 idct.py:28 add | uniform 0x00000010
-    mov tmua, rf12 ; add rf48, rf55, rf21 ; thrsw ; ldunifrf.rf52   # s2 36 load rows | s2 37 load dst | s2 idct.py:28 add | uniform 0x00000010
-    mov tmua, rf13 ; add rf42, rf48, rf21 ; ldunifrf.rf50           # s2 36 load rows | s2 37 load dst | s1 idct.py:24 mul | uniform 0xffffffc5
-    mov tmua, rf14 ; add rf44, rf42, rf21 ; ldunifrf.rf54           # s2 36 load rows | s2 37 load dst | s1 idct.py:24 mul | uniform 0xffffff8e
-    mov tmua, rf15 ; add rf61, rf36, rf21 ; thrsw ; ldtmu.rf41      # s2 36 load rows | s2 37 store dst
-    mov tmua, rf16 ; mov rf5, rf32 ; ldtmu.rf32                     # s2 36 load rows | next trip
-    nop ; mov tmua, rf17                                            # s2 36 load rows
-    nop ; mov tmua, rf18 ; thrsw                                    # s2 36 load rows
-    nop ; mov tmuau, rf36                                           # s2 37 load dst | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf31 ; ldtmu.rf31                              # s2 37 load dst | s2 36 load rows | uniform 0xfffffffe (u16)
-    mov tmuau, rf45 ; smul24 rf57, rf31, rf57 ; thrsw ; ldtmu.rf45  # s2 37 load dst | s2 idct.py:24 mul | s2 36 load rows | uniform 0xfffffffe (u16)
-    mov tmuau, rf55 ; add rf55, rf41, rf32                          # s2 37 load dst | s2 idct.py:28 x | uniform 0xfffffffe (u16)
-    sub rf41, rf41, rf32 ; smul24 rf32, rf55, rf8                   # s2 idct.py:29 x | s2 idct.py:28 mul
-    add rf32, rf32, rf9 ; add rf57, rf57, rf9 ; thrsw               # s2 idct.py:28 add | s2 idct.py:24 add
-    asr rf55, rf32, 8 ; smul24 rf32, rf55, rf7                      # s2 idct.py:28 shr | s2 idct.py:28 mul
-    add rf32, rf32, rf55 ; smul24 rf35, rf31, rf35 ; ldtmu.rf55     # s2 idct.py:28 add | s2 idct.py:24 mul | s2 36 load rows
-    mov tmuau, rf48 ; smul24 rf58, rf55, rf58 ; thrsw ; ldtmu.rf48  # s2 37 load dst | s2 idct.py:24 mul | s2 36 load rows | uniform 0xfffffffe (u16)
-    asr rf32, rf32, 6 ; mov tmuau, rf42                             # s2 idct.py:28 shr | s2 37 load dst | uniform 0xfffffffe (u16)
-    add rf58, rf58, rf9 ; smul24 rf42, rf55, -4                     # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf42, rf42, rf9 ; smul24 rf62, rf48, rf62 ; thrsw           # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf62, rf62, rf42 ; smul24 rf42, rf48, rf47 ; ldtmu.rf47     # s2 idct.py:24 add | s2 idct.py:24 mul | s2 36 load rows
-    asr rf62, rf62, 7 ; mov tmuau, rf44                             # s2 idct.py:24 shr | s2 37 load dst | uniform 0xfffffffe (u16)
-    add rf32, rf32, rf59 ; smul24 rf59, rf47, rf51 ; thrsw ; ldtmu.rf51 # s2 idct.py:28 add | s2 idct.py:24 mul | s2 36 load rows
-    add tmuau, rf44, rf21 ; smul24 rf40, rf47, rf40                 # s2 37 load dst | s2 idct.py:24 mul | uniform 0xfffffffe (u16)
-    add rf44, rf59, rf9 ; smul24 rf59, rf48, -4                     # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf40, rf40, rf9 ; smul24 rf39, rf51, rf39 ; thrsw           # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf53, rf59, rf58 ; smul24 rf59, rf51, rf53 ; ldtmu.rf58     # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf53, rf53, 7 ; mov tmua, rf22                              # s2 idct.py:24 shr | s2 36 load rows
-    add rf44, rf39, rf44 ; smul24 rf39, rf47, rf46 ; thrsw ; ldtmu.rf46 # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf44, rf44, 8 ; mov tmua, rf23                              # s2 idct.py:24 shr | s2 36 load rows
-    add rf40, rf59, rf40 ; smul24 rf33, rf51, rf33 ; ldunifrf.rf59  # s2 idct.py:24 add | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0x00000037
-    add rf33, rf33, rf39 ; smul24 rf39, rf55, rf43 ; thrsw ; ldtmu.rf43 # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf40, rf40, 8 ; mov tmua, rf24                              # s2 idct.py:24 shr | s2 36 load rows
-    add rf44, rf33, rf44 ; smul24 rf33, rf55, rf10 ; ldunifrf.rf55  # s2 idct.py:24 add | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0x00000037
-    add rf33, rf42, rf33 ; smul24 rf42, rf48, rf63 ; thrsw ; ldtmu.rf48 # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf37, rf44, 6 ; smul24 rf44, rf47, rf37                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    mov tmua, rf25 ; smul24 rf49, rf51, rf49 ; ldunifrf.rf51        # s2 36 load rows | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0x0000003b
-    add rf39, rf42, rf39 ; add rf42, rf49, rf44 ; thrsw ; ldtmu.rf44 # s2 idct.py:24 add | s2 37 load dst
-    mov tmua, rf26 ; add rf33, rf33, rf53 ; ldunifrf.rf53           # s2 36 load rows | s2 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000072
-    asr rf33, rf33, 7 ; add rf39, rf39, rf62                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf39, rf39, 7 ; add rf40, rf42, rf40                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf42, rf40, 6 ; smul24 rf40, rf45, rf10                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf40, rf40, rf57 ; smul24 rf34, rf45, rf34 ; thrsw ; ldtmu.rf57 # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf40, rf40, 8 ; mov tmua, rf27                              # s2 idct.py:24 shr | s2 36 load rows
-    sub rf49, rf33, rf37 ; smul24 rf62, rf41, rf8 ; ldunifrf.rf47   # s2 idct.py:32 sub | s2 idct.py:29 mul | s1 idct.py:24 mul | uniform 0x00000019
-    add rf34, rf34, rf35 ; smul24 rf35, rf31, rf10 ; thrsw ; ldtmu.rf63 # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    mov tmua, rf28 ; add rf62, rf62, rf9                            # s2 36 load rows | s2 idct.py:29 add
-    asr rf35, rf62, 8 ; add rf62, rf35, rf9                         # s2 idct.py:29 shr | s2 idct.py:24 add
-    add rf34, rf34, rf40 ; smul24 rf40, rf45, rf60 ; thrsw ; ldtmu.rf60 # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf34, rf34, 6 ; mov tmua, rf29                              # s2 idct.py:24 shr | s2 36 load rows
-    add rf41, rf40, rf62 ; smul24 rf40, rf41, rf7 ; ldunifrf.rf62   # s2 idct.py:24 add | s2 idct.py:29 mul | s1 idct.py:24 mul | uniform 0x00000024
-    asr rf38, rf41, 8 ; smul24 rf31, rf31, rf38                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    sub rf56, rf39, rf42 ; smul24 rf45, rf45, rf56 ; thrsw ; ldtmu.rf41 # s2 idct.py:32 sub | s2 idct.py:24 mul | s2 36 load rows
-    add rf35, rf40, rf35 ; sub rf40, rf36, -2                       # s2 idct.py:29 add | s2 37 load dst
-    asr rf35, rf35, 6 ; mov tmuau, rf40                             # s2 idct.py:29 shr | s2 37 load dst | uniform 0xfffffffe (u16)
-    add rf31, rf45, rf31 ; add rf45, rf49, rf56 ; thrsw             # s2 idct.py:24 add | s2 idct.py:28 x
-    sub rf49, rf49, rf56 ; add rf56, rf40, rf21                     # s2 idct.py:29 x | s2 37 load dst
-    add rf33, rf33, rf37 ; smul24 rf37, rf45, rf8                   # s2 idct.py:32 add | s2 idct.py:28 mul
-    add rf37, rf37, rf9 ; add rf31, rf31, rf38 ; thrsw ; ldtmu.rf38 # s2 idct.py:28 add | s2 idct.py:24 add | s2 36 load rows
-    asr rf37, rf37, 8 ; mov tmuau, rf56                             # s2 idct.py:28 shr | s2 37 load dst | uniform 0xfffffffe (u16)
-    asr rf31, rf31, 6 ; add rf56, rf56, rf21                        # s2 idct.py:24 shr | s2 37 load dst
-    add rf35, rf35, rf52 ; smul24 rf45, rf45, rf7 ; thrsw ; ldtmu.rf52 # s2 idct.py:29 add | s2 idct.py:28 mul | s2 36 load rows
-    mov tmuau, rf56 ; add rf56, rf56, rf21                          # s2 37 load dst | uniform 0xfffffffe (u16)
-    add rf45, rf45, rf37 ; add rf37, rf32, rf34                     # s2 idct.py:28 add | s2 idct.py:32 add
-    asr rf32, rf45, 6 ; sub rf34, rf32, rf34                        # s2 idct.py:28 shr | s2 idct.py:32 sub
-    add rf42, rf39, rf42 ; smul24 rf39, rf49, rf8 ; thrsw ; ldtmu.rf45 # s2 idct.py:32 add | s2 idct.py:29 mul | s2 36 load rows
-    mov tmuau, rf56 ; add rf56, rf56, rf21                          # s2 37 load dst | uniform 0xfffffffe (u16)
-    add rf49, rf39, rf9 ; smul24 rf39, rf49, rf7                    # s2 idct.py:29 add | s2 idct.py:29 mul
-    asr rf49, rf49, 8                                               # s2 idct.py:29 shr
-    add rf49, rf39, rf49 ; add rf39, rf37, rf33 ; thrsw             # s2 idct.py:29 add | s2 idct.py:32 add
-    asr rf33, rf39, 5 ; sub rf37, rf37, rf33                        # s2 37 shr | s2 idct.py:32 residual
-    asr rf49, rf49, 6 ; add rf39, rf56, rf21                        # s2 idct.py:29 shr | s2 37 load dst
-    add rf33, rf58, rf33 ; add rf58, rf35, rf31 ; thrsw             # s2 37 add | s2 idct.py:32 add
-    max rf31, rf33, 0 ; sub rf33, rf35, rf31                        # s2 37 clip | s2 idct.py:32 sub
-    asr rf37, rf37, 5 ; add rf35, rf39, rf21                        # s2 37 shr | s2 37 load dst
-    add rf60, rf60, rf37 ; add rf37, rf58, rf32 ; thrsw             # s2 37 add | s2 idct.py:32 add
-    asr rf32, rf37, 5 ; sub rf37, rf58, rf32                        # s2 37 shr | s2 idct.py:32 sub
-    add rf32, rf46, rf32 ; add rf46, rf33, rf49 ; ldtmu.rf58        # s2 37 add | s2 idct.py:32 add | s2 36 load rows
-    max rf32, rf32, 0 ; mov tmuau, rf56                             # s2 37 clip | s2 37 load dst | uniform 0xfffffffe (u16)
-    asr rf46, rf46, 5 ; smul24 rf50, rf58, rf50                     # s2 37 shr | s2 idct.py:24 mul
-    asr rf43, rf37, 5 ; add rf37, rf43, rf46                        # s2 37 shr | s2 37 add
-    max rf37, rf37, 0 ; add rf46, rf34, rf42                        # s2 37 clip | s2 idct.py:32 add
-    asr rf46, rf46, 5 ; add rf50, rf50, rf9                         # s2 37 shr | s2 idct.py:24 add
-    sub rf34, rf34, rf42 ; smul24 rf42, rf58, rf10 ; thrsw ; ldtmu.rf56 # s2 idct.py:32 sub | s2 idct.py:24 mul | s2 36 load rows
-    asr rf34, rf34, 5 ; mov tmuau, rf39                             # s2 37 shr | s2 37 load dst | uniform 0xfffffffe (u16)
-    add rf46, rf48, rf46 ; smul24 rf51, rf56, rf51 ; ldtmu.rf48     # s2 37 add | s2 idct.py:24 mul | s2 36 load rows
-    max rf46, rf46, 0 ; mov tmuau, rf35                             # s2 37 clip | s2 37 load dst | uniform 0xfffffffe (u16)
-    sub rf33, rf33, rf49 ; smul24 rf54, rf48, rf54 ; thrsw ; ldtmu.rf49 # s2 idct.py:32 sub | s2 idct.py:24 mul | s2 36 load rows
-    asr rf33, rf33, 5 ; add tmuau, rf35, rf21                       # s2 37 shr | s2 37 load dst | uniform 0xfffffffe (u16)
-    add rf54, rf54, rf9 ; smul24 rf35, rf58, -4                     # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf35, rf35, rf9 ; smul24 rf59, rf48, rf59 ; thrsw ; ldunifrf.rf39 # s2 idct.py:24 add | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0x00000035
-    add rf59, rf59, rf9 ; smul24 rf55, rf49, rf55                   # s2 idct.py:24 add | s2 idct.py:24 mul
-    max rf53, rf60, 0 ; smul24 rf60, rf49, rf53                     # s2 37 clip | s2 idct.py:24 mul
-    add rf54, rf55, rf54 ; smul24 rf47, rf56, rf47 ; thrsw ; ldunifrf.rf55 # s2 idct.py:24 add | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0x00000019
-    asr rf62, rf54, 8 ; smul24 rf54, rf48, rf62                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf39, rf51, rf35 ; smul24 rf35, rf49, rf39 ; ldunifrf.rf51  # s2 idct.py:24 add | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0xffffff82
-    asr rf55, rf39, 7 ; smul24 rf39, rf58, rf55                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf60, rf60, rf59 ; smul24 rf59, rf56, -4                    # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf59, rf60, 8 ; add rf50, rf59, rf50                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf50, rf50, 7 ; smul24 rf51, rf56, rf51                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf56, rf61, rf21 ; add rf60, rf41, rf38 ; thrsw ; ldunifrf.rf58 # s2 37 store dst | s2 idct.py:28 x | s1 idct.py:24 mul | uniform 0x00000035
-    add rf42, rf47, rf42 ; smul24 rf47, rf48, rf58 ; ldunifrf.rf48  # s2 idct.py:24 add | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0xffffffdc
-    add rf35, rf35, rf54 ; smul24 rf48, rf49, rf48 ; ldunifrf.rf49  # s2 idct.py:24 add | s2 idct.py:24 mul | s1 idct.py:24 mul | uniform 0x00000021
-    add rf39, rf51, rf39 ; add rf47, rf48, rf47 ; thrsw ; ldunifrf.rf48 # s2 idct.py:24 add | s1 idct.py:24 mul | uniform 0x0000003b
-    add rf50, rf42, rf50 ; smul24 rf42, rf60, rf8 ; ldunifrf.rf51   # s2 idct.py:24 add | s2 idct.py:28 mul | s1 idct.py:24 mul | uniform 0x00000018
-    asr rf50, rf50, 7 ; smul24 rf49, rf52, rf49                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    min tmud, rf31, rf20 ; sub.pushc -, rf1, rf4                    # s2 37 store dst
-    add rf35, rf35, rf62 ; add rf39, rf39, rf55 ; ldunifrf.rf55     # s2 idct.py:24 add | s1 idct.py:24 mul | uniform 0xffffffdf
-    asr rf35, rf35, 6 ; add rf47, rf47, rf59                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf59, rf39, 7 ; add rf39, rf56, rf21                        # s2 idct.py:24 shr | s2 37 store dst
-    asr rf44, rf47, 6 ; add rf34, rf44, rf34                        # s2 idct.py:24 shr | s2 37 add
-    max rf34, rf34, 0 ; sub rf38, rf41, rf38                        # s2 37 clip | s2 idct.py:29 x
-    add rf42, rf42, rf9 ; add rf49, rf49, rf9 ; ldunifrf.rf41       # s2 idct.py:28 add | s2 idct.py:24 add | s1 idct.py:24 mul | uniform 0x00000018
-    asr rf42, rf42, 8 ; smul24 rf47, rf45, rf10                     # s2 idct.py:28 shr | s2 idct.py:24 mul
-    add rf49, rf47, rf49 ; smul24 rf47, rf60, rf7 ; ldunifrf.rf60   # s2 idct.py:24 add | s2 idct.py:28 mul | s1 idct.py:24 mul | uniform 0xffffffc5
-    asr rf49, rf49, 8 ; smul24 rf48, rf52, rf48                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    sub rf62, rf50, rf35 ; smul24 rf51, rf45, rf51 ; ldunifrf.rf31  # s2 idct.py:32 sub | s2 idct.py:24 mul | s2 idct.py:28 add | uniform 0x00000010
-    sub rf58, rf59, rf44 ; smul24 rf54, rf38, rf8                   # s2 idct.py:32 sub | s2 idct.py:29 mul
-    add rf33, rf57, rf33 ; smul24 rf57, rf52, rf10                  # s2 37 add | s2 idct.py:24 mul
-    max rf33, rf33, 0 ; add rf42, rf47, rf42                        # s2 37 clip | s2 idct.py:28 add
-    asr rf47, rf42, 6 ; add rf42, rf39, rf21                        # s2 idct.py:28 shr | s2 37 store dst
-    add rf48, rf51, rf48 ; add rf51, rf54, rf9 ; ldunifrf.rf54      # s2 idct.py:24 add | s2 idct.py:29 add | s2 idct.py:28 add | uniform 0x00000010
-    asr rf51, rf51, 8 ; add rf57, rf57, rf9                         # s2 idct.py:29 shr | s2 idct.py:24 add
-    add rf48, rf48, rf49 ; smul24 rf55, rf45, rf55 ; ldtmu.rf49     # s2 idct.py:24 add | s2 idct.py:24 mul | s2 37 load dst
-    asr rf36, rf48, 6 ; mov.ifna tmuau, rf36                        # s2 idct.py:24 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf32, rf20 ; add rf32, rf62, rf58 ; ldtmu.rf48        # s2 37 store dst | s2 idct.py:28 x | s2 37 load dst
-    mov.ifna tmuau, rf61 ; smul24 rf38, rf38, rf7                   # s2 37 store dst | s2 idct.py:29 mul | uniform 0xfffffffe (u16)
-    min tmud, rf37, rf20 ; smul24 rf37, rf52, rf41 ; ldtmu.rf41     # s2 37 store dst | s2 idct.py:24 mul | s2 37 load dst
-    mov.ifna tmuau, rf56 ; smul24 rf45, rf45, rf60                  # s2 37 store dst | s2 idct.py:24 mul | uniform 0xfffffffe (u16)
-    min tmud, rf46, rf20 ; add rf46, rf55, rf57 ; ldtmu.rf55        # s2 37 store dst | s2 idct.py:24 add | s2 37 load dst
-    asr rf39, rf46, 8 ; mov.ifna tmuau, rf39                        # s2 idct.py:24 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf34, rf20 ; smul24 rf34, rf32, rf8 ; ldtmu.rf46      # s2 37 store dst | s2 idct.py:28 mul | s2 37 load dst
-    mov.ifna tmuau, rf42 ; add rf42, rf42, rf21                     # s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf33, rf20 ; add rf33, rf63, rf43 ; ldtmu.rf43        # s2 37 store dst | s2 37 add | s2 37 load dst
-    max rf31, rf33, 0 ; add rf33, rf47, rf31                        # s2 37 clip | s2 idct.py:28 add
-    add rf37, rf38, rf51 ; add rf38, rf45, rf37 ; ldtmu.rf45        # s2 idct.py:29 add | s2 idct.py:24 add | s2 37 load dst
-    asr rf37, rf37, 6 ; sub rf58, rf62, rf58                        # s2 idct.py:29 shr | s2 idct.py:29 x
-    add rf62, rf34, rf9 ; add rf34, rf33, rf36 ; ldtmu.rf51         # s2 idct.py:28 add | s2 idct.py:32 add | s2 37 load dst
-    asr rf50, rf62, 8 ; add rf35, rf50, rf35                        # s2 idct.py:28 shr | s2 idct.py:32 add
-    add rf32, rf38, rf39 ; smul24 rf38, rf32, rf7                   # s2 idct.py:24 add | s2 idct.py:28 mul
-    asr rf32, rf32, 6 ; mov.ifna tmuau, rf42                        # s2 idct.py:24 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    add rf42, rf42, rf21 ; smul24 rf39, rf58, rf8                   # s2 37 store dst | s2 idct.py:29 mul
-    min tmud, rf31, rf20 ; add rf31, rf34, rf35                     # s2 37 store dst | s2 idct.py:32 add
-    asr rf31, rf31, 5 ; add rf37, rf37, rf54                        # s2 37 shr | s2 idct.py:29 add
-    add rf38, rf38, rf50 ; add rf39, rf39, rf9                      # s2 idct.py:28 add | s2 idct.py:29 add
-    asr rf50, rf38, 6 ; add rf38, rf37, rf32                        # s2 idct.py:28 shr | s2 idct.py:32 add
-    asr rf39, rf39, 8 ; mov.ifna tmuau, rf42                        # s2 idct.py:29 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf53, rf20 ; smul24 rf53, rf58, rf7                   # s2 37 store dst | s2 idct.py:29 mul
-    add rf31, rf49, rf31 ; add rf49, rf38, rf50                     # s2 37 add | s2 idct.py:32 add
-    max rf31, rf31, 0 ; add rf39, rf53, rf39                        # s2 37 clip | s2 idct.py:29 add
-    asr rf32, rf49, 5 ; sub rf37, rf37, rf32                        # s2 37 shr | s2 idct.py:32 sub
-    asr rf39, rf39, 6 ; add.ifna tmuau, rf42, rf21                  # s2 idct.py:29 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf31, rf20 ; add rf31, rf48, rf32                     # s2 37 store dst | s2 37 add
-    max rf31, rf31, 0 ; add rf32, rf37, rf39                        # s2 37 clip | s2 idct.py:32 add
-    asr rf32, rf32, 5 ; sub rf33, rf33, rf36                        # s2 37 shr | s2 idct.py:32 sub
-    tmuwt - ; add rf44, rf59, rf44                                  # s2 idct.py:32 add
-    mov.ifna tmuau, rf40 ; add rf40, rf40, rf21                     # s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf31, rf20 ; add rf31, rf41, rf32                     # s2 37 store dst | s2 37 add
-    max rf31, rf31, 0 ; add rf32, rf33, rf44                        # s2 37 clip | s2 idct.py:32 add
-    asr rf32, rf32, 5 ; mov.ifna tmuau, rf40                        # s2 37 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf31, rf20 ; add rf31, rf40, rf21                     # s2 37 store dst
-    sub rf33, rf33, rf44 ; add rf32, rf55, rf32                     # s2 idct.py:32 sub | s2 37 add
-    asr rf33, rf33, 5 ; mov.ifna tmuau, rf31                        # s2 37 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    max rf31, rf32, 0 ; add rf32, rf31, rf21                        # s2 37 clip | s2 37 store dst
-    min tmud, rf31, rf20 ; sub rf31, rf37, rf39                     # s2 37 store dst | s2 idct.py:32 sub
-    asr rf33, rf31, 5 ; add rf31, rf46, rf33                        # s2 37 shr | s2 37 add
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf32                        # s2 37 clip | s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf31, rf20 ; add rf31, rf32, rf21                     # s2 37 store dst
-    sub rf38, rf38, rf50 ; add rf33, rf43, rf33                     # s2 idct.py:32 sub | s2 37 add
-    asr rf38, rf38, 5 ; mov.ifna tmuau, rf31                        # s2 37 shr | s2 37 store dst | uniform 0xfffffffe (u16)
-    max rf31, rf33, 0 ; add rf33, rf31, rf21                        # s2 37 clip | s2 37 store dst
-    min tmud, rf31, rf20 ; sub rf31, rf34, rf35                     # s2 37 store dst | s2 idct.py:32 residual
-    asr rf38, rf31, 5 ; add rf31, rf45, rf38                        # s2 37 shr | s2 37 add
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf33                        # s2 37 clip | s2 37 store dst | uniform 0xfffffffe (u16)
-    min tmud, rf31, rf20 ; add rf31, rf33, rf21                     # s2 37 store dst
-    add rf38, rf51, rf38 ; mov.ifna tmuau, rf31                     # s2 37 add | s2 37 store dst | uniform 0xfffffffe (u16)
-    max rf38, rf38, 0 ; mov rf4, rf30                               # s2 37 clip | next trip
-    min tmud, rf38, rf20 ; sub.pushc -, rf1, rf30                   # s2 37 store dst | whether there is a trip more
-    nop ; add.ifnb tmuau, rf31, rf21                                # s2 37 store dst | uniform 0xfffffffe (u16)
+    shl rf45, rf42, 6 ; umul24 rf42, rf0, rf2                       # s1 35 store rows
+    sub rf35, rf38, rf40 ; add tmua, rf41, rf35 ; ldunifrf.rf38     # s1 small.py:41 e2 | s1 35 store rows | uniform 0x0000003c
+    add rf33, rf33, rf58 ; add rf42, rf3, rf42 ; ldunifrf.rf58      # s1 35 store rows | s1 small.py:28 mul | uniform 0xffffffc5
+    add tmud, rf35, rf52 ; add rf42, rf42, rf51 ; ldunifrf.rf51     # s1 35 store rows | s1 small.py:28 mul | uniform 0xffffff8e
+    sub rf31, rf37, rf31 ; umul24 rf37, rf0, rf2 ; ldunifrf.rf40    # s1 small.py:41 e3 | s1 small.py:28 mul | uniform 0x00000037
+    add rf33, rf39, rf44 ; add tmua, rf33, rf54 ; ldunifrf.rf39     # s1 small.py:41 o4 | s1 35 store rows | s1 small.py:28 mul | uniform 0x00000037
+    add rf37, rf42, rf62 ; add rf42, rf3, rf37 ; ldunifrf.rf62      # s1 35 store rows | s1 small.py:28 mul | uniform 0x0000003b
+    add tmud, rf31, rf33 ; add rf42, rf42, rf53 ; ldunifrf.rf53     # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000072
+    add tmua, rf37, rf47 ; umul24 rf37, rf0, rf2 ; ldunifrf.rf47    # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000019
+    add rf37, rf42, rf46 ; add rf42, rf3, rf37 ; ldunifrf.rf46      # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000024
+    sub tmud, rf31, rf33 ; add rf31, rf42, rf50 ; ldunifrf.rf33     # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000035
+    add tmua, rf37, rf43 ; umul24 rf37, rf0, rf2 ; ldunifrf.rf43    # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000019
+    add rf31, rf31, rf63 ; add rf37, rf3, rf37 ; ldunifrf.rf63      # s1 35 store rows | s1 small.py:28 mul | uniform 0xffffff82
+    sub tmud, rf35, rf52 ; add rf35, rf37, rf48 ; ldunifrf.rf37     # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000035
+    add tmua, rf31, rf49 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf49    # s1 35 store rows | s1 small.py:28 mul | uniform 0xffffffdc
+    add rf31, rf35, rf57 ; add rf35, rf3, rf31 ; ldunifrf.rf57      # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000021
+    sub tmud, rf59, rf34 ; add rf34, rf35, rf55 ; ldunifrf.rf35     # s1 35 store rows | s1 small.py:28 mul | uniform 0x0000003b
+    add tmua, rf31, rf56 ; add rf31, rf34, rf45 ; ldunifrf.rf34     # s1 35 store rows | s1 small.py:28 mul | uniform 0x00000018
+    sub tmud, rf60, rf36 ; add rf36, rf19, rf5 ; ldunifrf.rf60      # s1 35 store rows | s2 38 load dst | s1 small.py:28 mul | uniform 0xffffffdf
+    add tmua, rf31, rf38 ; add rf31, rf36, rf21 ; ldunifrf.rf38     # s1 35 store rows | s2 38 load dst | s1 small.py:28 mul | uniform 0x00000018
+    tmuwt - ; add rf45, rf31, rf21 ; ldunifrf.rf56                  # s2 37 x0 | s2 38 load dst | s1 small.py:28 mul | uniform 0xffffffc5
+    mov tmua, rf11 ; add rf55, rf45, rf21 ; ldunifrf.rf59           # s2 37 x0 | s2 38 load dst | s2 small.py:33 add | uniform 0x00000010
+    mov tmua, rf12 ; add rf48, rf55, rf21 ; thrsw ; ldunifrf.rf52   # s2 37 x4 | s2 38 load dst | s2 small.py:33 add | uniform 0x00000010
+    mov tmua, rf13 ; add rf42, rf48, rf21 ; ldunifrf.rf50           # s2 37 x2 | s2 38 load dst | s1 small.py:28 mul | uniform 0xffffffc5
+    mov tmua, rf14 ; add rf44, rf42, rf21 ; ldunifrf.rf54           # s2 37 x6 | s2 38 load dst | s1 small.py:28 mul | uniform 0xffffff8e
+    mov tmua, rf15 ; add rf61, rf36, rf21 ; thrsw ; ldtmu.rf41      # s2 37 x1 | s2 38 store dst | s2 37 x0
+    mov tmua, rf16 ; mov rf5, rf32 ; ldtmu.rf32                     # s2 37 x7 | next trip | s2 37 x4
+    nop ; mov tmua, rf17                                            # s2 37 x5
+    nop ; mov tmua, rf18 ; thrsw                                    # s2 37 x3
+    nop ; mov tmuau, rf36                                           # s2 38 load dst | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf31 ; ldtmu.rf31                              # s2 38 load dst | s2 37 x2 | uniform 0xfffffffe (u16)
+    mov tmuau, rf45 ; smul24 rf57, rf31, rf57 ; thrsw ; ldtmu.rf45  # s2 38 load dst | s2 small.py:28 mul | s2 37 x6 | uniform 0xfffffffe (u16)
+    mov tmuau, rf55 ; add rf55, rf41, rf32                          # s2 38 load dst | s2 small.py:37 x | uniform 0xfffffffe (u16)
+    sub rf41, rf41, rf32 ; smul24 rf32, rf55, rf8                   # s2 small.py:37 x | s2 small.py:33 mul
+    add rf32, rf32, rf9 ; add rf57, rf57, rf9 ; thrsw               # s2 small.py:33 add | s2 small.py:28 add
+    asr rf55, rf32, 8 ; smul24 rf32, rf55, rf7                      # s2 small.py:33 shr | s2 small.py:33 mul
+    add rf32, rf32, rf55 ; smul24 rf35, rf31, rf35 ; ldtmu.rf55     # s2 small.py:33 add | s2 small.py:28 mul | s2 37 x1
+    mov tmuau, rf48 ; smul24 rf58, rf55, rf58 ; thrsw ; ldtmu.rf48  # s2 38 load dst | s2 small.py:28 mul | s2 37 x7 | uniform 0xfffffffe (u16)
+    asr rf32, rf32, 6 ; mov tmuau, rf42                             # s2 small.py:33 s0 | s2 38 load dst | uniform 0xfffffffe (u16)
+    add rf58, rf58, rf9 ; smul24 rf42, rf55, -4                     # s2 small.py:28 add | s2 small.py:28 mul
+    add rf42, rf42, rf9 ; smul24 rf62, rf48, rf62 ; thrsw           # s2 small.py:28 add | s2 small.py:28 mul
+    add rf62, rf62, rf42 ; smul24 rf42, rf48, rf47 ; ldtmu.rf47     # s2 small.py:28 add | s2 small.py:28 mul | s2 37 x5
+    asr rf62, rf62, 7 ; mov tmuau, rf44                             # s2 small.py:28 shr | s2 38 load dst | uniform 0xfffffffe (u16)
+    add rf32, rf32, rf59 ; smul24 rf59, rf47, rf51 ; thrsw ; ldtmu.rf51 # s2 small.py:33 add | s2 small.py:28 mul | s2 37 x3
+    add tmuau, rf44, rf21 ; smul24 rf40, rf47, rf40                 # s2 38 load dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
+    add rf44, rf59, rf9 ; smul24 rf59, rf48, -4                     # s2 small.py:28 add | s2 small.py:28 mul
+    add rf40, rf40, rf9 ; smul24 rf39, rf51, rf39 ; thrsw           # s2 small.py:28 add | s2 small.py:28 mul
+    add rf53, rf59, rf58 ; smul24 rf59, rf51, rf53 ; ldtmu.rf58     # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    asr rf53, rf53, 7 ; mov tmua, rf22                              # s2 small.py:28 shr | s2 37 x0
+    add rf44, rf39, rf44 ; smul24 rf39, rf47, rf46 ; thrsw ; ldtmu.rf46 # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    asr rf44, rf44, 8 ; mov tmua, rf23                              # s2 small.py:28 shr | s2 37 x4
+    add rf40, rf59, rf40 ; smul24 rf33, rf51, rf33 ; ldunifrf.rf59  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000037
+    add rf33, rf33, rf39 ; smul24 rf39, rf55, rf43 ; thrsw ; ldtmu.rf43 # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    asr rf40, rf40, 8 ; mov tmua, rf24                              # s2 small.py:28 shr | s2 37 x2
+    add rf44, rf33, rf44 ; smul24 rf33, rf55, rf10 ; ldunifrf.rf55  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000037
+    add rf33, rf42, rf33 ; smul24 rf42, rf48, rf63 ; thrsw ; ldtmu.rf48 # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    asr rf37, rf44, 6 ; smul24 rf44, rf47, rf37                     # s2 small.py:28 s6 | s2 small.py:28 mul
+    mov tmua, rf25 ; smul24 rf49, rf51, rf49 ; ldunifrf.rf51        # s2 37 x6 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000003b
+    add rf39, rf42, rf39 ; add rf42, rf49, rf44 ; thrsw ; ldtmu.rf44 # s2 small.py:28 add | s2 38 load dst
+    mov tmua, rf26 ; add rf33, rf33, rf53 ; ldunifrf.rf53           # s2 37 x1 | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x00000072
+    asr rf33, rf33, 7 ; add rf39, rf39, rf62                        # s2 small.py:28 s7 | s2 small.py:28 add
+    asr rf39, rf39, 7 ; add rf40, rf42, rf40                        # s2 small.py:28 s4 | s2 small.py:28 add
+    asr rf42, rf40, 6 ; smul24 rf40, rf45, rf10                     # s2 small.py:28 s5 | s2 small.py:28 mul
+    add rf40, rf40, rf57 ; smul24 rf34, rf45, rf34 ; thrsw ; ldtmu.rf57 # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    asr rf40, rf40, 8 ; mov tmua, rf27                              # s2 small.py:28 shr | s2 37 x7
+    sub rf49, rf33, rf37 ; smul24 rf62, rf41, rf8 ; ldunifrf.rf47   # s2 small.py:41 o6 | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000019
+    add rf34, rf34, rf35 ; smul24 rf35, rf31, rf10 ; thrsw ; ldtmu.rf63 # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    mov tmua, rf28 ; add rf62, rf62, rf9                            # s2 37 x5 | s2 small.py:33 add
+    asr rf35, rf62, 8 ; add rf62, rf35, rf9                         # s2 small.py:33 shr | s2 small.py:28 add
+    add rf34, rf34, rf40 ; smul24 rf40, rf45, rf60 ; thrsw ; ldtmu.rf60 # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    asr rf34, rf34, 6 ; mov tmua, rf29                              # s2 small.py:28 s3 | s2 37 x3
+    add rf41, rf40, rf62 ; smul24 rf40, rf41, rf7 ; ldunifrf.rf62   # s2 small.py:28 add | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000024
+    asr rf38, rf41, 8 ; smul24 rf31, rf31, rf38                     # s2 small.py:28 shr | s2 small.py:28 mul
+    sub rf56, rf39, rf42 ; smul24 rf45, rf45, rf56 ; thrsw ; ldtmu.rf41 # s2 small.py:41 o5 | s2 small.py:28 mul | s2 37 x0
+    add rf35, rf40, rf35 ; sub rf40, rf36, -2                       # s2 small.py:33 add | s2 38 load dst
+    asr rf35, rf35, 6 ; mov tmuau, rf40                             # s2 small.py:33 s1 | s2 38 load dst | uniform 0xfffffffe (u16)
+    add rf31, rf45, rf31 ; add rf45, rf49, rf56 ; thrsw             # s2 small.py:28 add | s2 small.py:37 x
+    sub rf49, rf49, rf56 ; add rf56, rf40, rf21                     # s2 small.py:37 x | s2 38 load dst
+    add rf33, rf33, rf37 ; smul24 rf37, rf45, rf8                   # s2 small.py:41 o7 | s2 small.py:33 mul
+    add rf37, rf37, rf9 ; add rf31, rf31, rf38 ; thrsw ; ldtmu.rf38 # s2 small.py:33 add | s2 small.py:28 add | s2 37 x4
+    asr rf37, rf37, 8 ; mov tmuau, rf56                             # s2 small.py:33 shr | s2 38 load dst | uniform 0xfffffffe (u16)
+    asr rf31, rf31, 6 ; add rf56, rf56, rf21                        # s2 small.py:28 s2 | s2 38 load dst
+    add rf35, rf35, rf52 ; smul24 rf45, rf45, rf7 ; thrsw ; ldtmu.rf52 # s2 small.py:33 add | s2 small.py:33 mul | s2 37 x2
+    mov tmuau, rf56 ; add rf56, rf56, rf21                          # s2 38 load dst | uniform 0xfffffffe (u16)
+    add rf45, rf45, rf37 ; add rf37, rf32, rf34                     # s2 small.py:33 add | s2 small.py:41 e0
+    asr rf32, rf45, 6 ; sub rf34, rf32, rf34                        # s2 small.py:33 m6 | s2 small.py:41 e3
+    add rf42, rf39, rf42 ; smul24 rf39, rf49, rf8 ; thrsw ; ldtmu.rf45 # s2 small.py:41 o4 | s2 small.py:33 mul | s2 37 x6
+    mov tmuau, rf56 ; add rf56, rf56, rf21                          # s2 38 load dst | uniform 0xfffffffe (u16)
+    add rf49, rf39, rf9 ; smul24 rf39, rf49, rf7                    # s2 small.py:33 add | s2 small.py:33 mul
+    asr rf49, rf49, 8                                               # s2 small.py:33 shr
+    add rf49, rf39, rf49 ; add rf39, rf37, rf33 ; thrsw             # s2 small.py:33 add | s2 small.py:41 y0
+    asr rf33, rf39, 5 ; sub rf37, rf37, rf33                        # s2 38 shr | s2 small.py:41 residual
+    asr rf49, rf49, 6 ; add rf39, rf56, rf21                        # s2 small.py:33 m5 | s2 38 load dst
+    add rf33, rf58, rf33 ; add rf58, rf35, rf31 ; thrsw             # s2 38 add | s2 small.py:41 e1
+    max rf31, rf33, 0 ; sub rf33, rf35, rf31                        # s2 38 clip | s2 small.py:41 e2
+    asr rf37, rf37, 5 ; add rf35, rf39, rf21                        # s2 38 shr | s2 38 load dst
+    add rf60, rf60, rf37 ; add rf37, rf58, rf32 ; thrsw             # s2 38 add | s2 small.py:41 y1
+    asr rf32, rf37, 5 ; sub rf37, rf58, rf32                        # s2 38 shr | s2 small.py:41 y6
+    add rf32, rf46, rf32 ; add rf46, rf33, rf49 ; ldtmu.rf58        # s2 38 add | s2 small.py:41 y2 | s2 37 x1
+    max rf32, rf32, 0 ; mov tmuau, rf56                             # s2 38 clip | s2 38 load dst | uniform 0xfffffffe (u16)
+    asr rf46, rf46, 5 ; smul24 rf50, rf58, rf50                     # s2 38 shr | s2 small.py:28 mul
+    asr rf43, rf37, 5 ; add rf37, rf43, rf46                        # s2 38 shr | s2 38 add
+    max rf37, rf37, 0 ; add rf46, rf34, rf42                        # s2 38 clip | s2 small.py:41 y3
+    asr rf46, rf46, 5 ; add rf50, rf50, rf9                         # s2 38 shr | s2 small.py:28 add
+    sub rf34, rf34, rf42 ; smul24 rf42, rf58, rf10 ; thrsw ; ldtmu.rf56 # s2 small.py:41 y4 | s2 small.py:28 mul | s2 37 x7
+    asr rf34, rf34, 5 ; mov tmuau, rf39                             # s2 38 shr | s2 38 load dst | uniform 0xfffffffe (u16)
+    add rf46, rf48, rf46 ; smul24 rf51, rf56, rf51 ; ldtmu.rf48     # s2 38 add | s2 small.py:28 mul | s2 37 x5
+    max rf46, rf46, 0 ; mov tmuau, rf35                             # s2 38 clip | s2 38 load dst | uniform 0xfffffffe (u16)
+    sub rf33, rf33, rf49 ; smul24 rf54, rf48, rf54 ; thrsw ; ldtmu.rf49 # s2 small.py:41 y5 | s2 small.py:28 mul | s2 37 x3
+    asr rf33, rf33, 5 ; add tmuau, rf35, rf21                       # s2 38 shr | s2 38 load dst | uniform 0xfffffffe (u16)
+    add rf54, rf54, rf9 ; smul24 rf35, rf58, -4                     # s2 small.py:28 add | s2 small.py:28 mul
+    add rf35, rf35, rf9 ; smul24 rf59, rf48, rf59 ; thrsw ; ldunifrf.rf39 # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000035
+    add rf59, rf59, rf9 ; smul24 rf55, rf49, rf55                   # s2 small.py:28 add | s2 small.py:28 mul
+    max rf53, rf60, 0 ; smul24 rf60, rf49, rf53                     # s2 38 clip | s2 small.py:28 mul
+    add rf54, rf55, rf54 ; smul24 rf47, rf56, rf47 ; thrsw ; ldunifrf.rf55 # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000019
+    asr rf62, rf54, 8 ; smul24 rf54, rf48, rf62                     # s2 small.py:28 shr | s2 small.py:28 mul
+    add rf39, rf51, rf35 ; smul24 rf35, rf49, rf39 ; ldunifrf.rf51  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0xffffff82
+    asr rf55, rf39, 7 ; smul24 rf39, rf58, rf55                     # s2 small.py:28 shr | s2 small.py:28 mul
+    add rf60, rf60, rf59 ; smul24 rf59, rf56, -4                    # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf59, rf60, 8 ; add rf50, rf59, rf50                        # s2 small.py:28 shr | s2 small.py:28 add
+    asr rf50, rf50, 7 ; smul24 rf51, rf56, rf51                     # s2 small.py:28 shr | s2 small.py:28 mul
+    add rf56, rf61, rf21 ; add rf60, rf41, rf38 ; thrsw ; ldunifrf.rf58 # s2 38 store dst | s2 small.py:37 x | s1 small.py:28 mul | uniform 0x00000035
+    add rf42, rf47, rf42 ; smul24 rf47, rf48, rf58 ; ldunifrf.rf48  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0xffffffdc
+    add rf35, rf35, rf54 ; smul24 rf48, rf49, rf48 ; ldunifrf.rf49  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000021
+    add rf39, rf51, rf39 ; add rf47, rf48, rf47 ; thrsw ; ldunifrf.rf48 # s2 small.py:28 add | s1 small.py:28 mul | uniform 0x0000003b
+    add rf50, rf42, rf50 ; smul24 rf42, rf60, rf8 ; ldunifrf.rf51   # s2 small.py:28 add | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000018
+    asr rf50, rf50, 7 ; smul24 rf49, rf52, rf49                     # s2 small.py:28 s7 | s2 small.py:28 mul
+    min tmud, rf31, rf20 ; sub.pushc -, rf1, rf4                    # s2 38 store dst
+    add rf35, rf35, rf62 ; add rf39, rf39, rf55 ; ldunifrf.rf55     # s2 small.py:28 add | s1 small.py:28 mul | uniform 0xffffffdf
+    asr rf35, rf35, 6 ; add rf47, rf47, rf59                        # s2 small.py:28 s6 | s2 small.py:28 add
+    asr rf59, rf39, 7 ; add rf39, rf56, rf21                        # s2 small.py:28 s4 | s2 38 store dst
+    asr rf44, rf47, 6 ; add rf34, rf44, rf34                        # s2 small.py:28 s5 | s2 38 add
+    max rf34, rf34, 0 ; sub rf38, rf41, rf38                        # s2 38 clip | s2 small.py:37 x
+    add rf42, rf42, rf9 ; add rf49, rf49, rf9 ; ldunifrf.rf41       # s2 small.py:33 add | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x00000018
+    asr rf42, rf42, 8 ; smul24 rf47, rf45, rf10                     # s2 small.py:33 shr | s2 small.py:28 mul
+    add rf49, rf47, rf49 ; smul24 rf47, rf60, rf7 ; ldunifrf.rf60   # s2 small.py:28 add | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0xffffffc5
+    asr rf49, rf49, 8 ; smul24 rf48, rf52, rf48                     # s2 small.py:28 shr | s2 small.py:28 mul
+    sub rf62, rf50, rf35 ; smul24 rf51, rf45, rf51 ; ldunifrf.rf31  # s2 small.py:41 o6 | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00000010
+    sub rf58, rf59, rf44 ; smul24 rf54, rf38, rf8                   # s2 small.py:41 o5 | s2 small.py:33 mul
+    add rf33, rf57, rf33 ; smul24 rf57, rf52, rf10                  # s2 38 add | s2 small.py:28 mul
+    max rf33, rf33, 0 ; add rf42, rf47, rf42                        # s2 38 clip | s2 small.py:33 add
+    asr rf47, rf42, 6 ; add rf42, rf39, rf21                        # s2 small.py:33 s0 | s2 38 store dst
+    add rf48, rf51, rf48 ; add rf51, rf54, rf9 ; ldunifrf.rf54      # s2 small.py:28 add | s2 small.py:33 add | uniform 0x00000010
+    asr rf51, rf51, 8 ; add rf57, rf57, rf9                         # s2 small.py:33 shr | s2 small.py:28 add
+    add rf48, rf48, rf49 ; smul24 rf55, rf45, rf55 ; ldtmu.rf49     # s2 small.py:28 add | s2 small.py:28 mul | s2 38 load dst
+    asr rf36, rf48, 6 ; mov.ifna tmuau, rf36                        # s2 small.py:28 s3 | s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf32, rf20 ; add rf32, rf62, rf58 ; ldtmu.rf48        # s2 38 store dst | s2 small.py:37 x | s2 38 load dst
+    mov.ifna tmuau, rf61 ; smul24 rf38, rf38, rf7                   # s2 38 store dst | s2 small.py:33 mul | uniform 0xfffffffe (u16)
+    min tmud, rf37, rf20 ; smul24 rf37, rf52, rf41 ; ldtmu.rf41     # s2 38 store dst | s2 small.py:28 mul | s2 38 load dst
+    mov.ifna tmuau, rf56 ; smul24 rf45, rf45, rf60                  # s2 38 store dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
+    min tmud, rf46, rf20 ; add rf46, rf55, rf57 ; ldtmu.rf55        # s2 38 store dst | s2 small.py:28 add | s2 38 load dst
+    asr rf39, rf46, 8 ; mov.ifna tmuau, rf39                        # s2 small.py:28 shr | s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf34, rf20 ; smul24 rf34, rf32, rf8 ; ldtmu.rf46      # s2 38 store dst | s2 small.py:33 mul | s2 38 load dst
+    mov.ifna tmuau, rf42 ; add rf42, rf42, rf21                     # s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf33, rf20 ; add rf33, rf63, rf43 ; ldtmu.rf43        # s2 38 store dst | s2 38 add | s2 38 load dst
+    max rf31, rf33, 0 ; add rf33, rf47, rf31                        # s2 38 clip | s2 small.py:33 add
+    add rf37, rf38, rf51 ; add rf38, rf45, rf37 ; ldtmu.rf45        # s2 small.py:33 add | s2 small.py:28 add | s2 38 load dst
+    asr rf37, rf37, 6 ; sub rf58, rf62, rf58                        # s2 small.py:33 s1 | s2 small.py:37 x
+    add rf62, rf34, rf9 ; add rf34, rf33, rf36 ; ldtmu.rf51         # s2 small.py:33 add | s2 small.py:41 e0 | s2 38 load dst
+    asr rf50, rf62, 8 ; add rf35, rf50, rf35                        # s2 small.py:33 shr | s2 small.py:41 o7
+    add rf32, rf38, rf39 ; smul24 rf38, rf32, rf7                   # s2 small.py:28 add | s2 small.py:33 mul
+    asr rf32, rf32, 6 ; mov.ifna tmuau, rf42                        # s2 small.py:28 s2 | s2 38 store dst | uniform 0xfffffffe (u16)
+    add rf42, rf42, rf21 ; smul24 rf39, rf58, rf8                   # s2 38 store dst | s2 small.py:33 mul
+    min tmud, rf31, rf20 ; add rf31, rf34, rf35                     # s2 38 store dst | s2 small.py:41 y0
+    asr rf31, rf31, 5 ; add rf37, rf37, rf54                        # s2 38 shr | s2 small.py:33 add
+    add rf38, rf38, rf50 ; add rf39, rf39, rf9                      # s2 small.py:33 add
+    asr rf50, rf38, 6 ; add rf38, rf37, rf32                        # s2 small.py:33 m6 | s2 small.py:41 e1
+    asr rf39, rf39, 8 ; mov.ifna tmuau, rf42                        # s2 small.py:33 shr | s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf53, rf20 ; smul24 rf53, rf58, rf7                   # s2 38 store dst | s2 small.py:33 mul
+    add rf31, rf49, rf31 ; add rf49, rf38, rf50                     # s2 38 add | s2 small.py:41 y1
+    max rf31, rf31, 0 ; add rf39, rf53, rf39                        # s2 38 clip | s2 small.py:33 add
+    asr rf32, rf49, 5 ; sub rf37, rf37, rf32                        # s2 38 shr | s2 small.py:41 e2
+    asr rf39, rf39, 6 ; add.ifna tmuau, rf42, rf21                  # s2 small.py:33 m5 | s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf31, rf20 ; add rf31, rf48, rf32                     # s2 38 store dst | s2 38 add
+    max rf31, rf31, 0 ; add rf32, rf37, rf39                        # s2 38 clip | s2 small.py:41 y2
+    asr rf32, rf32, 5 ; sub rf33, rf33, rf36                        # s2 38 shr | s2 small.py:41 e3
+    tmuwt - ; add rf44, rf59, rf44                                  # s2 small.py:41 o4
+    mov.ifna tmuau, rf40 ; add rf40, rf40, rf21                     # s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf31, rf20 ; add rf31, rf41, rf32                     # s2 38 store dst | s2 38 add
+    max rf31, rf31, 0 ; add rf32, rf33, rf44                        # s2 38 clip | s2 small.py:41 y3
+    asr rf32, rf32, 5 ; mov.ifna tmuau, rf40                        # s2 38 shr | s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf31, rf20 ; add rf31, rf40, rf21                     # s2 38 store dst
+    sub rf33, rf33, rf44 ; add rf32, rf55, rf32                     # s2 small.py:41 y4 | s2 38 add
+    asr rf33, rf33, 5 ; mov.ifna tmuau, rf31                        # s2 38 shr | s2 38 store dst | uniform 0xfffffffe (u16)
+    max rf31, rf32, 0 ; add rf32, rf31, rf21                        # s2 38 clip | s2 38 store dst
+    min tmud, rf31, rf20 ; sub rf31, rf37, rf39                     # s2 38 store dst | s2 small.py:41 y5
+    asr rf33, rf31, 5 ; add rf31, rf46, rf33                        # s2 38 shr | s2 38 add
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf32                        # s2 38 clip | s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf31, rf20 ; add rf31, rf32, rf21                     # s2 38 store dst
+    sub rf38, rf38, rf50 ; add rf33, rf43, rf33                     # s2 small.py:41 y6 | s2 38 add
+    asr rf38, rf38, 5 ; mov.ifna tmuau, rf31                        # s2 38 shr | s2 38 store dst | uniform 0xfffffffe (u16)
+    max rf31, rf33, 0 ; add rf33, rf31, rf21                        # s2 38 clip | s2 38 store dst
+    min tmud, rf31, rf20 ; sub rf31, rf34, rf35                     # s2 38 store dst | s2 small.py:41 residual
+    asr rf38, rf31, 5 ; add rf31, rf45, rf38                        # s2 38 shr | s2 38 add
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf33                        # s2 38 clip | s2 38 store dst | uniform 0xfffffffe (u16)
+    min tmud, rf31, rf20 ; add rf31, rf33, rf21                     # s2 38 store dst
+    add rf38, rf51, rf38 ; mov.ifna tmuau, rf31                     # s2 38 add | s2 38 store dst | uniform 0xfffffffe (u16)
+    max rf38, rf38, 0 ; mov rf4, rf30                               # s2 38 clip | next trip
+    min tmud, rf38, rf20 ; sub.pushc -, rf1, rf30                   # s2 38 store dst | whether there is a trip more
+    nop ; add.ifnb tmuau, rf31, rf21                                # s2 38 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

@@ -7,7 +7,7 @@
 # computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10
 # assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed integer
 #   of 8 + BitDepth bits
-# input hash 2b025ccc6430533a
+# input hash 65f6a9bd88519dc4
 #
 # A thread has 16 elements. A trip of its loop does 4 items, 4 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -74,376 +74,376 @@
     shl rf3, rf3, 2
     and rf2, rf0, 3 ; add rf3, rf3, rf2
     shl rf3, rf3, 3
-    shl rf4, rf2, 3                                                 # s1 34 load coeffs
+    shl rf4, rf2, 3                                                 # s1 35 x0
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf5                                              # uniform value:records
-    add rf3, rf5, rf3 ; add rf1, rf5, rf1 ; ldunifrf.rf5            # s1 34 load coeffs | uniform value:coeffs
-    umin tmuau, rf3, rf1 ; add rf5, rf5, rf4 ; thrsw                # the item's record | s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    shl rf2, rf2, 2                                                 # s2 37 load dst
-    nop ; ldunifrf.rf6                                              # s1 34 load coeffs | uniform 0x00000080
+    add rf3, rf5, rf3 ; add rf1, rf5, rf1 ; ldunifrf.rf5            # s1 35 x0 | uniform value:coeffs
+    umin tmuau, rf3, rf1 ; add rf5, rf5, rf4 ; thrsw                # the item's record | s1 35 x0 | uniform 0xfffffffa (vec2)
+    shl rf2, rf2, 2                                                 # s2 38 load dst
+    nop ; ldunifrf.rf6                                              # s1 35 x4 | uniform 0x00000080
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; ldtmu.rf7                                                 # the item's record
-    shl rf7, rf7, 8                                                 # s1 34 load coeffs
-    nop ; add rf7, rf5, rf7 ; ldunifrf.rf11                         # s1 34 load coeffs | uniform 0xffffffc0
-    mov tmuau, rf7 ; add rf7, rf7, rf6                              # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    mov tmuau, rf7 ; add rf7, rf7, rf11 ; thrsw                     # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    mov tmuau, rf7 ; add rf8, rf7, rf6                              # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    nop ; mov tmuau, rf8                                            # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    nop ; thrsw ; ldtmu.rf7                                         # s1 34 load coeffs
-    nop ; ldtmu.rf9                                                 # s1 34 load coeffs
-    nop ; ldtmu.rf10                                                # s1 34 load coeffs
-    add rf7, rf7, rf10 ; sub rf31, rf7, rf10 ; thrsw ; ldtmu.rf10   # s1 idct.py:28 x | s1 idct.py:29 x | s1 34 load coeffs
-    add rf36, rf9, rf10 ; sub rf41, rf9, rf10 ; ldunifrf.rf20       # s1 idct.py:28 x | s1 idct.py:29 x | s1 34 load coeffs | uniform 0xffffff60
-    nop ; add rf8, rf8, rf20 ; ldunifrf.rf9                         # s1 34 load coeffs | s2 37 load dst | uniform value:dst
-    add rf45, rf9, rf2 ; mov tmuau, rf8 ; thrsw ; ldtmu.rf12        # s2 37 load dst | s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    nop ; add rf46, rf45, rf4 ; ldtmu.rf13                          # s2 37 load dst | s1 34 load coeffs
-    nop ; ldunifrf.rf23                                             # s1 34 load coeffs | uniform 0x000000c0
-    nop ; add rf8, rf8, rf23 ; ldtmu.rf15                           # s1 34 load coeffs
-    nop ; add rf14, rf8, rf11 ; ldunifrf.rf48                       # s1 34 load coeffs | s2 37 load dst | uniform value:dst_stride
-    nop ; add rf49, rf46, rf48 ; ldunifrf.rf9                       # s2 37 load dst | s1 idct.py:28 mul | uniform 0x00000041
-    mov tmuau, rf8 ; smul24 rf8, rf36, rf9 ; thrsw ; ldtmu.rf16     # s1 34 load coeffs | s1 idct.py:28 mul | uniform 0xfffffffa (vec2)
-    add rf50, rf49, rf48 ; smul24 rf42, rf41, rf9 ; ldunifrf.rf4    # s2 37 load dst | s1 idct.py:29 mul | uniform value:threads
-    shl rf2, rf4, 5 ; mov tmuau, rf14                               # s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    add rf51, rf50, rf48 ; add rf4, rf3, rf2 ; ldunifrf.rf10        # s2 37 load dst | the item's record | s1 idct.py:28 add | uniform 0x00002000
-    add rf8, rf8, rf10 ; add rf52, rf51, rf48 ; ldunifrf.rf18       # s1 idct.py:28 add | s2 37 load dst | s1 idct.py:24 mul | uniform 0x00000021
-    asr rf37, rf8, 8 ; smul24 rf8, rf13, rf18                       # s1 idct.py:28 shr | s1 idct.py:24 mul
-    nop ; add rf38, rf8, rf10 ; ldunifrf.rf19                       # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0x0000007e
-    add tmuau, rf14, rf11 ; smul24 rf14, rf13, rf19 ; ldtmu.rf21    # s1 34 load coeffs | s1 idct.py:24 mul | uniform 0xfffffffa (vec2)
-    add rf43, rf14, rf10 ; smul24 rf39, rf16, rf19 ; ldunifrf.rf25  # s1 idct.py:24 add | s1 idct.py:24 mul | uniform 0xffffffc5
-    nop ; smul24 rf26, rf21, rf25 ; ldtmu.rf22                      # s1 idct.py:24 mul | s1 34 load coeffs
-    nop ; smul24 rf40, rf22, rf25 ; ldunifrf.rf8                    # s1 idct.py:24 mul | s1 idct.py:28 mul | uniform 0x0000002d
-    nop ; ldunifrf.rf14                                             # s1 idct.py:24 mul | uniform 0x0000003b
-    nop ; ldunifrf.rf17                                             # s1 idct.py:24 mul | uniform 0x00000018
-    nop ; ldunifrf.rf24                                             # s1 idct.py:24 mul | uniform 0x00000019
-    nop ; ldunifrf.rf27                                             # s1 idct.py:24 mul | uniform 0x00000024
-    nop ; ldunifrf.rf28                                             # s1 idct.py:24 mul | uniform 0x00000035
-    nop ; ldunifrf.rf29                                             # s1 idct.py:24 mul | uniform 0xffffff8e
-    nop ; ldunifrf.rf30                                             # s1 idct.py:24 mul | uniform 0x00000037
-    nop ; ldunifrf.rf32                                             # s1 idct.py:24 mul | uniform 0xffffffdf
-    nop ; ldunifrf.rf33                                             # s1 idct.py:24 mul | uniform 0xffffff82
-    nop ; ldunifrf.rf34                                             # s1 idct.py:24 mul | uniform 0xffffffdc
-    nop ; ldunifrf.rf35                                             # s1 idct.py:24 mul | uniform 0x00000072
-    nop ; ldunifrf.rf44                                             # s2 idct.py:28 add | uniform 0x00000010
-    nop ; ldunifrf.rf47                                             # s2 37 clip | uniform 0x000003ff
+    shl rf7, rf7, 8                                                 # s1 35 x0
+    nop ; add rf7, rf5, rf7 ; ldunifrf.rf11                         # s1 35 x0 | s1 35 x2 | uniform 0xffffffc0
+    mov tmuau, rf7 ; add rf7, rf7, rf6                              # s1 35 x0 | s1 35 x4 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf7 ; add rf7, rf7, rf11 ; thrsw                     # s1 35 x4 | s1 35 x2 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf7 ; add rf8, rf7, rf6                              # s1 35 x2 | s1 35 x6 | uniform 0xfffffffa (vec2)
+    nop ; mov tmuau, rf8                                            # s1 35 x6 | uniform 0xfffffffa (vec2)
+    nop ; thrsw ; ldtmu.rf7                                         # s1 35 x0
+    nop ; ldtmu.rf9                                                 # s1 35 x0
+    nop ; ldtmu.rf10                                                # s1 35 x4
+    add rf7, rf7, rf10 ; sub rf31, rf7, rf10 ; thrsw ; ldtmu.rf10   # s1 small.py:37 x | s1 35 x4
+    add rf36, rf9, rf10 ; sub rf41, rf9, rf10 ; ldunifrf.rf20       # s1 small.py:37 x | s1 35 x1 | uniform 0xffffff60
+    nop ; add rf8, rf8, rf20 ; ldunifrf.rf9                         # s1 35 x1 | s2 38 load dst | uniform value:dst
+    add rf45, rf9, rf2 ; mov tmuau, rf8 ; thrsw ; ldtmu.rf12        # s2 38 load dst | s1 35 x1 | s1 35 x2 | uniform 0xfffffffa (vec2)
+    nop ; add rf46, rf45, rf4 ; ldtmu.rf13                          # s2 38 load dst | s1 35 x2
+    nop ; ldunifrf.rf23                                             # s1 35 x7 | uniform 0x000000c0
+    nop ; add rf8, rf8, rf23 ; ldtmu.rf15                           # s1 35 x7 | s1 35 x6
+    nop ; add rf14, rf8, rf11 ; ldunifrf.rf48                       # s1 35 x5 | s2 38 load dst | uniform value:dst_stride
+    nop ; add rf49, rf46, rf48 ; ldunifrf.rf9                       # s2 38 load dst | s1 small.py:33 mul | uniform 0x00000041
+    mov tmuau, rf8 ; smul24 rf8, rf36, rf9 ; thrsw ; ldtmu.rf16     # s1 35 x7 | s1 small.py:33 mul | s1 35 x6 | uniform 0xfffffffa (vec2)
+    add rf50, rf49, rf48 ; smul24 rf42, rf41, rf9 ; ldunifrf.rf4    # s2 38 load dst | s1 small.py:33 mul | uniform value:threads
+    shl rf2, rf4, 5 ; mov tmuau, rf14                               # s1 35 x5 | uniform 0xfffffffa (vec2)
+    add rf51, rf50, rf48 ; add rf4, rf3, rf2 ; ldunifrf.rf10        # s2 38 load dst | the item's record | s1 small.py:33 add | uniform 0x00002000
+    add rf8, rf8, rf10 ; add rf52, rf51, rf48 ; ldunifrf.rf18       # s1 small.py:33 add | s2 38 load dst | s1 small.py:28 mul | uniform 0x00000021
+    asr rf37, rf8, 8 ; smul24 rf8, rf13, rf18                       # s1 small.py:33 shr | s1 small.py:28 mul
+    nop ; add rf38, rf8, rf10 ; ldunifrf.rf19                       # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x0000007e
+    add tmuau, rf14, rf11 ; smul24 rf14, rf13, rf19 ; ldtmu.rf21    # s1 35 x3 | s1 small.py:28 mul | s1 35 x1 | uniform 0xfffffffa (vec2)
+    add rf43, rf14, rf10 ; smul24 rf39, rf16, rf19 ; ldunifrf.rf25  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0xffffffc5
+    nop ; smul24 rf26, rf21, rf25 ; ldtmu.rf22                      # s1 small.py:28 mul | s1 35 x1
+    nop ; smul24 rf40, rf22, rf25 ; ldunifrf.rf8                    # s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x0000002d
+    nop ; ldunifrf.rf14                                             # s1 small.py:28 mul | uniform 0x0000003b
+    nop ; ldunifrf.rf17                                             # s1 small.py:28 mul | uniform 0x00000018
+    nop ; ldunifrf.rf24                                             # s1 small.py:28 mul | uniform 0x00000019
+    nop ; ldunifrf.rf27                                             # s1 small.py:28 mul | uniform 0x00000024
+    nop ; ldunifrf.rf28                                             # s1 small.py:28 mul | uniform 0x00000035
+    nop ; ldunifrf.rf29                                             # s1 small.py:28 mul | uniform 0xffffff8e
+    nop ; ldunifrf.rf30                                             # s1 small.py:28 mul | uniform 0x00000037
+    nop ; ldunifrf.rf32                                             # s1 small.py:28 mul | uniform 0xffffffdf
+    nop ; ldunifrf.rf33                                             # s1 small.py:28 mul | uniform 0xffffff82
+    nop ; ldunifrf.rf34                                             # s1 small.py:28 mul | uniform 0xffffffdc
+    nop ; ldunifrf.rf35                                             # s1 small.py:28 mul | uniform 0x00000072
+    nop ; ldunifrf.rf44                                             # s2 small.py:33 add | uniform 0x00000010
+    nop ; ldunifrf.rf47                                             # s2 38 clip | uniform 0x000003ff
 loop:
-    and.pushz -, rf0, 1 ; add rf40, rf40, rf10                      # s2 36 load rows | s1 idct.py:24 add
-    and.pushz -, rf0, 2 ; smul24 rf53, rf22, rf19                   # s2 36 load rows | s1 idct.py:24 mul
-    add rf54, rf26, rf10 ; smul24 rf55, rf22, rf24 ; thrsw ; ldtmu.rf26 # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    add rf56, rf39, rf38 ; smul24 rf39, rf26, rf14 ; ldtmu.rf38     # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    asr rf56, rf56, 8 ; smul24 rf57, rf38, rf14                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf59, rf42, rf10 ; smul24 rf58, rf38, rf24 ; thrsw ; ldtmu.rf42 # s1 idct.py:29 add | s1 idct.py:24 mul | s1 34 load coeffs
-    asr rf60, rf59, 8 ; smul24 rf59, rf42, rf29                     # s1 idct.py:29 shr | s1 idct.py:24 mul
-    add rf61, rf59, rf10 ; smul24 rf62, rf42, rf30 ; ldtmu.rf59     # s1 idct.py:24 add | s1 idct.py:24 mul | s1 34 load coeffs
-    add rf58, rf62, rf10 ; add rf62, rf58, rf53 ; ldtmu.rf53        # s1 idct.py:24 add | s1 34 load coeffs
-    tmuwt - ; smul24 rf63, rf36, rf8 ; ldtmu.rf36                   # s1 idct.py:28 mul | s1 34 load coeffs
-    add rf22, rf63, rf37 ; smul24 rf37, rf22, -4                    # s1 idct.py:28 add | s1 idct.py:24 mul
-    asr rf22, rf22, 6 ; smul24 rf63, rf59, rf29                     # s1 idct.py:28 shr | s1 idct.py:24 mul
-    add rf37, rf63, rf10 ; add rf63, rf37, rf10                     # s1 idct.py:24 add
-    add rf57, rf57, rf63 ; smul24 rf63, rf59, rf30                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf57, rf57, 7 ; add rf63, rf63, rf10                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    mov tmua, rf46 ; smul24 rf41, rf41, rf8 ; thrsw                 # s2 37 load dst | s1 idct.py:29 mul
-    add rf60, rf41, rf60 ; smul24 rf41, rf38, -4                    # s1 idct.py:29 add | s1 idct.py:24 mul
-    asr rf41, rf60, 6 ; add rf40, rf41, rf40                        # s1 idct.py:29 shr | s1 idct.py:24 add
-    asr rf40, rf40, 7 ; smul24 rf60, rf36, rf30                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf37, rf60, rf37 ; smul24 rf60, rf36, rf35                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf37, rf37, 8 ; smul24 rf38, rf38, rf33                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf63, rf60, rf63 ; smul24 rf60, rf21, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf63, rf63, 8 ; add rf60, rf60, rf10                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    add rf55, rf38, rf55 ; smul24 rf38, rf59, rf27                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf39, rf39, rf60 ; smul24 rf59, rf59, rf28 ; ldtmu.rf60     # s1 idct.py:24 add | s1 idct.py:24 mul | s2 37 load dst
-    asr rf39, rf39, 7 ; add rf40, rf62, rf40                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf40, rf40, 7 ; smul24 rf62, rf36, rf28                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf36, rf62, rf38 ; smul24 rf38, rf36, rf34                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf59, rf38, rf59 ; smul24 rf38, rf26, -4                    # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf38, rf38, rf54 ; smul24 rf54, rf53, rf30                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf38, rf38, 7 ; smul24 rf62, rf53, rf35                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf61, rf54, rf61 ; smul24 rf54, rf21, rf19                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf21, rf61, 8 ; smul24 rf61, rf21, rf24                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf62, rf62, rf58 ; smul24 rf58, rf26, rf24                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf62, rf62, 8 ; smul24 rf26, rf26, rf33                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf37, rf36, rf37 ; smul24 rf36, rf42, rf27                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf42, rf37, 6 ; smul24 rf37, rf42, rf28                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf57, rf55, rf57 ; smul24 rf55, rf53, rf28                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf57, rf57, 7 ; smul24 rf53, rf53, rf34                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf58, rf59, rf63 ; add rf54, rf58, rf54                     # s1 idct.py:24 add
-    asr rf55, rf58, 6 ; add rf36, rf55, rf36                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    add rf26, rf26, rf61 ; add rf37, rf53, rf37                     # s1 idct.py:24 add
-    add rf21, rf54, rf38 ; add rf36, rf36, rf21                     # s1 idct.py:24 add
-    asr rf21, rf21, 7 ; add rf26, rf26, rf39                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf36, rf36, 6 ; add rf37, rf37, rf62                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf26, rf26, 7 ; sub rf62, rf40, rf42                        # s1 idct.py:24 shr | s1 idct.py:32 sub
-    asr rf37, rf37, 6 ; sub rf39, rf57, rf55                        # s1 idct.py:24 shr | s1 idct.py:32 sub
-    add rf54, rf62, rf39 ; smul24 rf38, rf16, rf32                  # s1 idct.py:28 x | s1 idct.py:24 mul
-    sub rf62, rf62, rf39 ; smul24 rf39, rf12, rf18                  # s1 idct.py:29 x | s1 idct.py:24 mul
-    sub rf61, rf21, rf36 ; smul24 rf53, rf12, rf19                  # s1 idct.py:32 sub | s1 idct.py:24 mul
-    sub rf58, rf26, rf37 ; smul24 rf59, rf13, rf14                  # s1 idct.py:32 sub | s1 idct.py:24 mul
-    add rf43, rf38, rf43 ; smul24 rf38, rf16, rf17                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    asr rf43, rf43, 8 ; smul24 rf13, rf13, rf17                     # s1 idct.py:24 shr | s1 idct.py:24 mul
-    add rf16, rf39, rf10 ; smul24 rf39, rf16, rf25                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf53, rf53, rf10 ; smul24 rf63, rf54, rf9                   # s1 idct.py:24 add | s1 idct.py:28 mul
-    add rf38, rf38, rf59 ; smul24 rf59, rf62, rf9                   # s1 idct.py:24 add | s1 idct.py:29 mul
-    add rf39, rf39, rf13 ; smul24 rf13, rf7, rf9                    # s1 idct.py:24 add | s1 idct.py:28 mul
-    add rf59, rf63, rf10 ; add rf63, rf59, rf10                     # s1 idct.py:28 add | s1 idct.py:29 add
-    asr rf59, rf59, 8 ; add rf13, rf13, rf10                        # s1 idct.py:28 shr | s1 idct.py:28 add
-    asr rf56, rf63, 8 ; add rf38, rf38, rf56                        # s1 idct.py:29 shr | s1 idct.py:24 add
-    asr rf13, rf13, 8 ; smul24 rf63, rf15, rf19                     # s1 idct.py:28 shr | s1 idct.py:24 mul
-    asr rf38, rf38, 6 ; add rf16, rf63, rf16                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf16, rf16, 8 ; smul24 rf63, rf31, rf9                      # s1 idct.py:24 shr | s1 idct.py:29 mul
-    add rf39, rf63, rf10 ; add rf43, rf39, rf43                     # s1 idct.py:29 add | s1 idct.py:24 add
-    asr rf39, rf39, 8 ; smul24 rf63, rf15, rf32                     # s1 idct.py:29 shr | s1 idct.py:24 mul
-    asr rf53, rf43, 6 ; add rf43, rf63, rf53                        # s1 idct.py:24 shr | s1 idct.py:24 add
-    asr rf43, rf43, 8 ; add rf63, rf61, rf58                        # s1 idct.py:24 shr | s1 idct.py:28 x
-    sub rf61, rf61, rf58 ; smul24 rf58, rf12, rf14                  # s1 idct.py:29 x | s1 idct.py:24 mul
-    add rf40, rf40, rf42 ; smul24 rf12, rf12, rf17                  # s1 idct.py:32 add | s1 idct.py:24 mul
-    add rf57, rf57, rf55 ; smul24 rf55, rf15, rf17                  # s1 idct.py:32 add | s1 idct.py:24 mul
-    add rf15, rf55, rf58 ; smul24 rf55, rf15, rf25                  # s1 idct.py:24 add | s1 idct.py:24 mul
-    add rf12, rf55, rf12 ; smul24 rf55, rf63, rf9                   # s1 idct.py:24 add | s1 idct.py:28 mul
-    add rf55, rf55, rf10 ; smul24 rf58, rf61, rf9                   # s1 idct.py:28 add | s1 idct.py:29 mul
-    asr rf54, rf55, 8 ; smul24 rf55, rf54, rf8                      # s1 idct.py:28 shr | s1 idct.py:28 mul
-    add rf58, rf58, rf10 ; smul24 rf62, rf62, rf8                   # s1 idct.py:29 add | s1 idct.py:29 mul
-    asr rf58, rf58, 8 ; smul24 rf7, rf7, rf8                        # s1 idct.py:29 shr | s1 idct.py:28 mul
-    add rf55, rf55, rf59 ; smul24 rf31, rf31, rf8                   # s1 idct.py:28 add | s1 idct.py:29 mul
-    asr rf55, rf55, 6 ; add rf56, rf62, rf56                        # s1 idct.py:28 shr | s1 idct.py:29 add
-    asr rf13, rf56, 6 ; add rf7, rf7, rf13                          # s1 idct.py:29 shr | s1 idct.py:28 add
-    asr rf7, rf7, 6 ; add rf15, rf15, rf16                          # s1 idct.py:28 shr | s1 idct.py:24 add
-    asr rf15, rf15, 6 ; add rf31, rf31, rf39                        # s1 idct.py:24 shr | s1 idct.py:29 add
-    asr rf12, rf31, 6 ; add rf31, rf12, rf43                        # s1 idct.py:29 shr | s1 idct.py:24 add
-    asr rf31, rf31, 6 ; smul24 rf63, rf63, rf8                      # s1 idct.py:24 shr | s1 idct.py:28 mul
-    add rf43, rf22, rf38 ; smul24 rf61, rf61, rf8                   # s1 idct.py:32 add | s1 idct.py:29 mul
-    sub rf38, rf22, rf38 ; add rf22, rf41, rf53                     # s1 idct.py:32 sub | s1 idct.py:32 add
-    sub rf53, rf41, rf53 ; add rf41, rf63, rf54                     # s1 idct.py:32 sub | s1 idct.py:28 add
-    asr rf41, rf41, 6 ; add rf58, rf61, rf58                        # s1 idct.py:28 shr | s1 idct.py:29 add
-    asr rf58, rf58, 6 ; sub rf61, rf43, rf40                        # s1 idct.py:29 shr | s1 idct.py:32 sub
-    rot rf63, rf61, -1 ; sub rf54, rf22, rf55                       # s2 36 load rows | s1 idct.py:32 sub
-    rot rf16, rf54, -1 ; add rf39, rf53, rf13                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf62, rf39, -1 ; add rf56, rf38, rf57                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf42, rf56, -1 ; add rf59, rf7, rf15                        # s2 36 load rows | s1 idct.py:32 add
-    sub rf15, rf7, rf15 ; add rf7, rf21, rf36                       # s1 idct.py:32 sub | s1 idct.py:32 add
-    add rf12, rf12, rf31 ; sub rf31, rf12, rf31                     # s1 idct.py:32 add | s1 idct.py:32 sub
-    add rf26, rf26, rf37 ; add rf37, rf43, rf40                     # s1 idct.py:32 add
-    rot rf55, rf37, 1 ; add rf22, rf22, rf55                        # s2 36 load rows | s1 idct.py:32 add
-    rot rf53, rf22, 1 ; sub rf13, rf53, rf13                        # s2 36 load rows | s1 idct.py:32 sub
-    rot rf57, rf13, 1 ; sub rf38, rf38, rf57                        # s2 36 load rows | s1 idct.py:32 sub
-    rot rf43, rf38, 1 ; sub rf40, rf59, rf7                         # s2 36 load rows | s1 idct.py:32 sub
-    rot rf36, rf40, -1 ; sub rf21, rf12, rf41                       # s2 36 load rows | s1 idct.py:32 sub
-    rot rf16, rf21, -1 ; mov.ifnb rf38, rf16                        # s2 36 load rows
-    rot rf62, rf38, -2 ; mov.ifnb rf37, rf62                        # s2 36 load rows
-    rot rf63, rf37, 2 ; mov.ifnb rf13, rf63                         # s2 36 load rows
-    rot rf42, rf13, -2 ; mov.ifnb rf22, rf42                        # s2 36 load rows
-    rot rf59, rf22, 2 ; add rf7, rf59, rf7                          # s2 36 load rows | s1 idct.py:32 add
-    rot rf41, rf7, 1 ; add rf12, rf12, rf41                         # s2 36 load rows | s1 idct.py:32 add
-    rot rf54, rf12, 1 ; mov.ifnb rf43, rf54                         # s2 36 load rows
-    rot rf39, rf43, -2 ; mov.ifnb rf55, rf39                        # s2 36 load rows
-    rot rf61, rf55, 2 ; mov.ifnb rf57, rf61                         # s2 36 load rows
-    rot rf56, rf57, -2 ; mov.ifnb rf53, rf56                        # s2 36 load rows
-    rot rf62, rf53, 2 ; mov.ifna rf37, rf62                         # s2 36 load rows
-    mov.ifna rf63, rf38 ; add rf38, rf31, rf58                      # s2 36 load rows | s1 idct.py:32 add
-    rot rf58, rf38, -1 ; sub rf31, rf31, rf58                       # s2 36 load rows | s1 idct.py:32 sub
-    rot rf42, rf31, 1 ; mov.ifna rf22, rf42                         # s2 36 load rows
-    mov.ifnb rf7, rf58 ; add rf58, rf15, rf26                       # s2 36 load rows | s1 idct.py:32 add
-    rot rf26, rf58, -1 ; sub rf15, rf15, rf26                       # s2 36 load rows | s1 idct.py:32 sub
-    rot rf36, rf15, 1 ; mov.ifnb rf31, rf36                         # s2 36 load rows
-    rot rf16, rf7, 2 ; mov.ifnb rf15, rf16                          # s2 36 load rows
-    rot rf26, rf15, -2 ; mov.ifnb rf12, rf26                        # s2 36 load rows
-    rot rf13, rf31, -2 ; mov.ifna rf59, rf13                        # s2 36 load rows
-    rot rf21, rf12, 2 ; mov.ifnb rf36, rf21                         # s2 36 load rows
-    rot rf40, rf36, -2 ; mov.ifnb rf42, rf40                        # s2 36 load rows
-    rot rf39, rf42, -2 ; mov.ifna rf55, rf39                        # s2 36 load rows
-    mov.ifna rf61, rf43 ; smul24 rf43, rf37, rf25                   # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifna rf53, rf56 ; smul24 rf56, rf63, rf29                   # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifna rf62, rf57 ; smul24 rf57, rf37, -4                     # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifnb rf41, rf38 ; smul24 rf38, rf63, rf30                   # s2 36 load rows | s2 idct.py:24 mul
-    rot rf58, rf41, 2 ; mov.ifnb rf54, rf58                         # s2 36 load rows
-    rot rf26, rf54, 2 ; mov.ifna rf7, rf26                          # s2 36 load rows
-    mov.ifna rf16, rf15 ; smul24 rf15, rf22, rf25                   # s2 36 load rows | s2 idct.py:24 mul
-    add rf43, rf43, rf10 ; add rf56, rf56, rf10                     # s2 idct.py:24 add
-    add rf38, rf57, rf10 ; add rf57, rf38, rf10                     # s2 idct.py:24 add
-    mov.ifna rf12, rf13 ; smul24 rf13, rf59, rf29                   # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifna rf21, rf31 ; smul24 rf31, rf22, -4                     # s2 36 load rows | s2 idct.py:24 mul
-    add rf13, rf15, rf10 ; add rf15, rf13, rf10                     # s2 idct.py:24 add
-    add rf31, rf31, rf10 ; mov.ifna rf41, rf40                      # s2 idct.py:24 add | s2 36 load rows
-    mov.ifna rf54, rf39 ; smul24 rf39, rf59, rf30                   # s2 36 load rows | s2 idct.py:24 mul
-    add rf40, rf39, rf10 ; smul24 rf39, rf61, -4                    # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf39, rf39, rf43 ; smul24 rf43, rf55, rf30                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf39, rf39, 7 ; add rf43, rf43, rf56                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf43, rf43, 8 ; smul24 rf56, rf61, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf38, rf56, rf38 ; smul24 rf56, rf55, rf35                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf38, rf38, 7 ; add rf56, rf56, rf57                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf56, rf56, 8 ; smul24 rf57, rf53, rf30                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf57, rf57, rf15 ; smul24 rf15, rf62, -4                    # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf15, rf57, 8 ; add rf13, rf15, rf13                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf13, rf13, 7 ; smul24 rf57, rf62, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf31, rf57, rf31 ; smul24 rf57, rf53, rf35                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf31, rf31, 7 ; add rf40, rf57, rf40                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf57, rf40, 8 ; add rf40, rf7, rf16                         # s2 idct.py:24 shr | s2 idct.py:28 x
-    mov.ifna rf58, rf36 ; smul24 rf36, rf37, rf19                   # s2 36 load rows | s2 idct.py:24 mul
-    mov.ifna rf26, rf42 ; smul24 rf37, rf37, rf24                   # s2 36 load rows | s2 idct.py:24 mul
-    sub rf16, rf7, rf16 ; smul24 rf7, rf61, rf24                    # s2 idct.py:29 x | s2 idct.py:24 mul
-    add rf7, rf7, rf36 ; smul24 rf36, rf63, rf27                    # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf7, rf7, rf39 ; smul24 rf39, rf55, rf28                    # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf7, rf7, 7 ; smul24 rf61, rf61, rf33                       # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf42, rf12, rf21 ; smul24 rf63, rf63, rf28                  # s2 idct.py:28 x | s2 idct.py:24 mul
-    add rf36, rf39, rf36 ; smul24 rf39, rf55, rf34                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf37, rf61, rf37 ; smul24 rf61, rf22, rf19                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf39, rf39, rf63 ; smul24 rf63, rf62, rf24                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf61, rf63, rf61 ; smul24 rf63, rf59, rf27                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf36, rf36, rf43 ; smul24 rf43, rf53, rf28                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf22, rf36, 6 ; smul24 rf36, rf22, rf24                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf43, rf43, rf63 ; smul24 rf62, rf62, rf33                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf36, rf62, rf36 ; smul24 rf59, rf59, rf28                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf37, rf37, rf38 ; smul24 rf38, rf53, rf34                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf53, rf37, 7 ; smul24 rf37, rf40, rf9                      # s2 idct.py:24 shr | s2 idct.py:28 mul
-    add rf59, rf38, rf59 ; smul24 rf38, rf41, rf18                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf37, rf37, rf10 ; smul24 rf62, rf42, rf9                   # s2 idct.py:28 add | s2 idct.py:28 mul
-    asr rf37, rf37, 8 ; smul24 rf63, rf54, rf18                     # s2 idct.py:28 shr | s2 idct.py:24 mul
-    add rf38, rf38, rf10 ; smul24 rf55, rf58, rf19                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    add rf39, rf39, rf56 ; add rf56, rf62, rf10                     # s2 idct.py:24 add | s2 idct.py:28 add
-    asr rf39, rf39, 6 ; add rf63, rf63, rf10                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf56, rf56, 8 ; smul24 rf62, rf26, rf19                     # s2 idct.py:28 shr | s2 idct.py:24 mul
-    add rf13, rf61, rf13 ; add rf15, rf43, rf15                     # s2 idct.py:24 add
-    asr rf13, rf13, 7 ; add rf31, rf36, rf31                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf15, rf15, 6 ; add rf57, rf59, rf57                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf40, rf31, 7 ; smul24 rf31, rf40, rf8                      # s2 idct.py:24 shr | s2 idct.py:28 mul
-    asr rf59, rf57, 6 ; smul24 rf57, rf41, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf55, rf55, rf38 ; smul24 rf38, rf58, rf17                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf12, rf55, 8 ; sub rf21, rf12, rf21                        # s2 idct.py:24 shr | s2 idct.py:29 x
-    add rf62, rf62, rf63 ; smul24 rf42, rf42, rf8                   # s2 idct.py:24 add | s2 idct.py:28 mul
-    asr rf63, rf62, 8 ; smul24 rf62, rf54, rf14                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf31, rf31, rf37 ; smul24 rf37, rf26, rf17                  # s2 idct.py:28 add | s2 idct.py:24 mul
-    asr rf31, rf31, 6 ; add rf38, rf38, rf57                        # s2 idct.py:28 shr | s2 idct.py:24 add
-    sub rf55, rf7, rf22 ; smul24 rf57, rf16, rf9                    # s2 idct.py:32 sub | s2 idct.py:29 mul
-    sub rf43, rf53, rf39 ; smul24 rf36, rf41, rf19                  # s2 idct.py:32 sub | s2 idct.py:24 mul
-    mov tmua, rf49 ; add rf42, rf42, rf56 ; thrsw                   # s2 37 load dst | s2 idct.py:28 add
-    asr rf37, rf42, 6 ; add rf42, rf37, rf62                        # s2 idct.py:28 shr | s2 idct.py:24 add
-    sub rf49, rf13, rf15 ; smul24 rf62, rf21, rf9                   # s2 idct.py:32 sub | s2 idct.py:29 mul
-    sub rf61, rf40, rf59 ; smul24 rf56, rf54, rf19                  # s2 idct.py:32 sub | s2 idct.py:24 mul
-    add rf12, rf38, rf12 ; add rf38, rf57, rf10 ; ldtmu.rf57        # s2 idct.py:24 add | s2 idct.py:29 add | s2 37 load dst
-    asr rf12, rf12, 6 ; add rf36, rf36, rf10                        # s2 idct.py:24 shr | s2 idct.py:24 add
-    asr rf38, rf38, 8 ; add rf42, rf42, rf63                        # s2 idct.py:29 shr | s2 idct.py:24 add
-    asr rf63, rf42, 6 ; smul24 rf42, rf58, rf32                     # s2 idct.py:24 shr | s2 idct.py:24 mul
-    add rf56, rf62, rf10 ; add rf62, rf56, rf10                     # s2 idct.py:29 add | s2 idct.py:24 add
-    asr rf56, rf56, 8 ; add rf31, rf31, rf44                        # s2 idct.py:29 shr | s2 idct.py:28 add
-    add rf36, rf42, rf36 ; smul24 rf16, rf16, rf8                   # s2 idct.py:24 add | s2 idct.py:29 mul
-    asr rf36, rf36, 8 ; add rf42, rf55, rf43                        # s2 idct.py:24 shr | s2 idct.py:28 x
-    mov tmua, rf50 ; smul24 rf41, rf41, rf17 ; thrsw                # s2 37 load dst | s2 idct.py:24 mul
-    add rf37, rf37, rf44 ; smul24 rf50, rf26, rf32                  # s2 idct.py:28 add | s2 idct.py:24 mul
-    add rf58, rf50, rf62 ; smul24 rf50, rf58, rf25                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    asr rf58, rf58, 8 ; add rf62, rf49, rf61                        # s2 idct.py:24 shr | s2 idct.py:28 x
-    add rf7, rf7, rf22 ; smul24 rf22, rf21, rf8 ; ldtmu.rf21        # s2 idct.py:32 add | s2 idct.py:29 mul | s2 37 load dst
-    add rf16, rf16, rf38 ; smul24 rf38, rf54, rf17                  # s2 idct.py:29 add | s2 idct.py:24 mul
-    asr rf16, rf16, 6 ; smul24 rf54, rf42, rf9                      # s2 idct.py:29 shr | s2 idct.py:28 mul
-    add rf26, rf50, rf41 ; smul24 rf41, rf26, rf25                  # s2 idct.py:24 add | s2 idct.py:24 mul
-    sub rf43, rf55, rf43 ; smul24 rf55, rf62, rf9                   # s2 idct.py:29 x | s2 idct.py:28 mul
-    add rf54, rf31, rf12 ; add rf50, rf54, rf10                     # s2 idct.py:32 add | s2 idct.py:28 add
-    asr rf13, rf50, 8 ; add rf15, rf13, rf15                        # s2 idct.py:28 shr | s2 idct.py:32 add
-    add rf22, rf37, rf63 ; add rf56, rf22, rf56                     # s2 idct.py:32 add | s2 idct.py:29 add
-    asr rf38, rf56, 6 ; add rf41, rf41, rf38                        # s2 idct.py:29 shr | s2 idct.py:24 add
-    sub rf55, rf49, rf61 ; add rf49, rf55, rf10                     # s2 idct.py:29 x | s2 idct.py:28 add
-    asr rf61, rf49, 8 ; add rf49, rf54, rf7                         # s2 idct.py:28 shr | s2 idct.py:32 add
-    asr rf26, rf49, 5 ; add rf36, rf26, rf36                        # s2 37 shr | s2 idct.py:24 add
-    asr rf36, rf36, 6 ; smul24 rf42, rf42, rf8                      # s2 idct.py:24 shr | s2 idct.py:28 mul
-    mov tmua, rf51 ; smul24 rf51, rf43, rf9 ; thrsw                 # s2 37 load dst | s2 idct.py:29 mul
-    add rf41, rf22, rf15 ; add rf58, rf41, rf58                     # s2 idct.py:32 add | s2 idct.py:24 add
-    asr rf41, rf41, 5 ; smul24 rf62, rf62, rf8                      # s2 37 shr | s2 idct.py:28 mul
-    asr rf58, rf58, 6 ; smul24 rf49, rf55, rf9                      # s2 idct.py:24 shr | s2 idct.py:29 mul
-    mov rf16, rf60.ul ; add rf56, rf16, rf44 ; ldtmu.rf50           # s2 37 load dst | s2 idct.py:29 add
-    add rf13, rf42, rf13 ; mov tmua, rf52 ; thrsw                   # s2 idct.py:28 add | s2 37 load dst
-    asr rf13, rf13, 6 ; add rf52, rf52, rf48                        # s2 idct.py:28 shr | s2 37 load dst
-    add rf51, rf51, rf10 ; mov rf60, rf60.uh                        # s2 idct.py:29 add | s2 37 load dst
-    asr rf38, rf51, 8 ; add rf51, rf38, rf44                        # s2 idct.py:29 shr | s2 idct.py:29 add
-    add rf61, rf62, rf61 ; add rf62, rf49, rf10 ; ldtmu.rf49        # s2 idct.py:28 add | s2 idct.py:29 add | s2 37 load dst
-    asr rf26, rf61, 6 ; add rf16, rf16, rf26                        # s2 idct.py:28 shr | s2 37 add
-    asr rf61, rf62, 8 ; add rf62, rf56, rf36                        # s2 idct.py:29 shr | s2 idct.py:32 add
-    max rf16, rf16, 0 ; mov tmua, rf52                              # s2 37 clip | s2 37 load dst
-    min rf16, rf16, rf47 ; add rf52, rf52, rf48 ; thrsw             # s2 37 clip | s2 37 load dst
-    add rf43, rf60, rf41 ; smul24 rf41, rf43, rf8                   # s2 37 add | s2 idct.py:29 mul
-    max rf43, rf43, 0 ; add rf60, rf51, rf58                        # s2 37 clip | s2 idct.py:32 add
-    min rf55, rf43, rf47 ; smul24 rf42, rf55, rf8 ; ldtmu.rf43      # s2 37 clip | s2 idct.py:29 mul | s2 37 load dst
-    mov tmua, rf52 ; add rf38, rf41, rf38 ; thrsw                   # s2 37 load dst | s2 idct.py:29 add
-    asr rf41, rf38, 6 ; add rf38, rf62, rf13                        # s2 idct.py:29 shr | s2 idct.py:32 add
-    asr rf38, rf38, 5 ; add rf42, rf42, rf61                        # s2 37 shr | s2 idct.py:29 add
-    asr rf61, rf42, 6 ; add rf42, rf60, rf26                        # s2 idct.py:29 shr | s2 idct.py:32 add
-    asr rf42, rf42, 5 ; sub rf36, rf56, rf36                        # s2 37 shr | s2 idct.py:32 sub
-    mov rf52, rf57.ul ; add tmua, rf52, rf48 ; thrsw ; ldtmu.rf56   # s2 37 load dst
-    mov rf51, rf57.uh ; sub rf57, rf51, rf58                        # s2 37 load dst | s2 idct.py:32 sub
-    add rf38, rf52, rf38 ; add rf52, rf36, rf41                     # s2 37 add | s2 idct.py:32 add
-    max rf38, rf38, 0 ; sub.pushc -, rf1, rf3                       # s2 37 clip | s2 37 store dst
-    tmuwt - ; add rf51, rf51, rf42 ; ldtmu.rf42                     # the last trip's stores | s2 37 add | s2 37 load dst
-    asr rf52, rf52, 5 ; add rf58, rf57, rf61                        # s2 37 shr | s2 idct.py:32 add
-    vpack tmud, rf16, rf55 ; sub rf12, rf31, rf12                   # s2 37 store dst | s2 idct.py:32 sub
-    max rf51, rf51, 0 ; add rf39, rf53, rf39                        # s2 37 clip | s2 idct.py:32 add
-    asr rf53, rf58, 5 ; mov rf58, rf21.ul                           # s2 37 shr | s2 37 load dst
-    min rf21, rf38, rf47 ; mov rf38, rf21.uh                        # s2 37 clip | s2 37 load dst
-    min rf37, rf51, rf47 ; sub rf51, rf37, rf63                     # s2 37 clip | s2 idct.py:32 sub
-    add rf52, rf40, rf59 ; add rf40, rf58, rf52                     # s2 idct.py:32 add | s2 37 add
-    max rf40, rf40, 0 ; add rf58, rf12, rf39                        # s2 37 clip | s2 idct.py:32 add
-    asr rf58, rf58, 5 ; mov.ifna tmua, rf46                         # s2 37 shr | s2 37 store dst
-    min rf38, rf40, rf47 ; add rf40, rf38, rf53                     # s2 37 clip | s2 37 add
-    max rf40, rf40, 0 ; add rf53, rf51, rf52                        # s2 37 clip | s2 idct.py:32 add
-    asr rf53, rf53, 5 ; add rf46, rf46, rf48                        # s2 37 shr | s2 37 store dst
-    vpack tmud, rf21, rf37 ; mov rf21, rf50.ul                      # s2 37 store dst | s2 37 load dst
-    min rf40, rf40, rf47 ; mov rf50, rf50.uh                        # s2 37 clip | s2 37 load dst
-    sub rf21, rf12, rf39 ; add rf12, rf21, rf58                     # s2 idct.py:32 sub | s2 37 add
-    asr rf21, rf21, 5 ; mov.ifna tmua, rf46                         # s2 37 shr | s2 37 store dst
-    max rf12, rf12, 0 ; sub rf51, rf51, rf52                        # s2 37 clip | s2 idct.py:32 sub
-    asr rf51, rf51, 5 ; add rf50, rf50, rf53                        # s2 37 shr | s2 37 add
-    max rf50, rf50, 0 ; add rf46, rf46, rf48                        # s2 37 clip | s2 37 store dst
-    vpack tmud, rf38, rf40 ; mov rf3, rf4                           # s2 37 store dst | next trip
-    min rf12, rf12, rf47 ; mov rf38, rf49.ul                        # s2 37 clip | s2 37 load dst
-    min rf49, rf50, rf47 ; mov rf50, rf49.uh                        # s2 37 clip | s2 37 load dst
-    sub rf36, rf36, rf41 ; add rf21, rf38, rf21                     # s2 idct.py:32 sub | s2 37 add
-    asr rf36, rf36, 5 ; sub rf57, rf57, rf61                        # s2 37 shr | s2 idct.py:32 sub
-    max rf21, rf21, 0 ; mov.ifna tmua, rf46                         # s2 37 clip | s2 37 store dst
-    umin tmuau, rf3, rf1 ; add rf50, rf50, rf51 ; thrsw             # the item's record | s2 37 add | uniform 0xfffffffa (vec2)
-    asr rf57, rf57, 5 ; add rf46, rf46, rf48                        # s2 37 shr | s2 37 store dst
-    max rf51, rf50, 0 ; mov rf50, rf43.ul                           # s2 37 clip | s2 37 load dst
-    vpack tmud, rf12, rf49 ; mov rf43, rf43.uh ; ldtmu.rf12         # s2 37 store dst | s2 37 load dst | the item's record
-    min rf21, rf21, rf47 ; sub rf62, rf62, rf13 ; ldtmu.rf13        # s2 37 clip | s2 idct.py:32 sub | the item's record
-    shl rf13, rf13, 8 ; add rf36, rf50, rf36                        # s1 34 load coeffs | s2 37 add
-    min rf51, rf51, rf47 ; add rf13, rf5, rf13                      # s2 37 clip | s1 34 load coeffs
-    asr rf50, rf62, 5 ; add rf62, rf13, rf6                         # s2 37 shr | s1 34 load coeffs
-    max rf49, rf36, 0 ; add rf36, rf62, rf11                        # s2 37 clip | s1 34 load coeffs
-    min rf26, rf49, rf47 ; sub rf49, rf60, rf26                     # s2 37 clip | s2 idct.py:32 sub
-    asr rf60, rf49, 5 ; add rf49, rf36, rf6                         # s2 37 shr | s1 34 load coeffs
-    add rf43, rf43, rf57 ; mov.ifna tmua, rf46                      # s2 37 add | s2 37 store dst
-    max rf13, rf43, 0 ; mov tmuau, rf13                             # s2 37 clip | s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    min rf13, rf13, rf47 ; mov tmuau, rf62 ; thrsw                  # s2 37 clip | s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    mov tmuau, rf36 ; add rf36, rf46, rf48                          # s1 34 load coeffs | s2 37 store dst | uniform 0xfffffffa (vec2)
-    mov tmuau, rf49 ; mov rf46, rf56.ul                             # s1 34 load coeffs | s2 37 load dst | uniform 0xfffffffa (vec2)
-    vpack tmud, rf21, rf51 ; mov rf51, rf56.uh ; ldtmu.rf21         # s2 37 store dst | s2 37 load dst | s1 34 load coeffs
-    add rf49, rf49, rf20 ; sub rf54, rf54, rf7 ; ldtmu.rf7          # s1 34 load coeffs | s2 idct.py:32 residual
-    asr rf54, rf54, 5 ; add rf46, rf46, rf50                        # s2 37 shr | s2 37 add
-    max rf15, rf46, 0 ; sub rf22, rf22, rf15                        # s2 37 clip | s2 idct.py:32 residual
-    asr rf51, rf22, 5 ; add rf22, rf51, rf60                        # s2 37 shr | s2 37 add
-    max rf22, rf22, 0 ; mov.ifna tmua, rf36                         # s2 37 clip | s2 37 store dst
-    min rf60, rf15, rf47 ; add rf46, rf45, rf12 ; thrsw ; ldtmu.rf15 # s2 37 clip | s2 37 load dst | s1 34 load coeffs
-    min rf56, rf22, rf47 ; mov tmuau, rf49 ; ldtmu.rf22             # s2 37 clip | s1 34 load coeffs | uniform 0xfffffffa (vec2)
-    add rf57, rf36, rf48 ; mov rf62, rf42.ul                        # s2 37 store dst | s2 37 load dst
-    vpack tmud, rf26, rf13 ; mov rf26, rf42.uh ; ldtmu.rf12         # s2 37 store dst | s2 37 load dst | s1 34 load coeffs
-    add rf42, rf49, rf23 ; add rf36, rf7, rf22 ; ldtmu.rf13         # s1 34 load coeffs | s1 idct.py:28 x
-    add rf49, rf46, rf48 ; add rf61, rf42, rf11                     # s2 37 load dst | s1 34 load coeffs
-    add rf50, rf49, rf48 ; smul24 rf43, rf36, rf9                   # s2 37 load dst | s1 idct.py:28 mul
-    add rf26, rf62, rf54 ; add rf51, rf26, rf51                     # s2 37 add
-    max rf7, rf26, 0 ; sub rf41, rf7, rf22                          # s2 37 clip | s1 idct.py:29 x
-    max rf51, rf51, 0 ; add rf43, rf43, rf10                        # s2 37 clip | s1 idct.py:28 add
-    asr rf37, rf43, 8 ; smul24 rf43, rf13, rf18                     # s1 idct.py:28 shr | s1 idct.py:24 mul
-    min rf54, rf7, rf47 ; smul24 rf22, rf13, rf19                   # s2 37 clip | s1 idct.py:24 mul
-    min rf62, rf51, rf47 ; add rf51, rf50, rf48                     # s2 37 clip | s2 37 load dst
-    mov.ifna tmua, rf57 ; add rf7, rf21, rf15 ; thrsw               # s2 37 store dst | s1 idct.py:28 x
-    tmuwt - ; sub rf31, rf21, rf15                                  # s1 idct.py:29 x
-    mov tmuau, rf42 ; add rf38, rf43, rf10                          # s1 34 load coeffs | s1 idct.py:24 add | uniform 0xfffffffa (vec2)
-    mov tmuau, rf61 ; smul24 rf42, rf41, rf9 ; thrsw ; ldtmu.rf15   # s1 34 load coeffs | s1 idct.py:29 mul | uniform 0xfffffffa (vec2)
-    add rf43, rf22, rf10 ; add rf52, rf51, rf48 ; ldtmu.rf16        # s1 idct.py:24 add | s2 37 load dst | s1 34 load coeffs
-    add tmuau, rf61, rf11 ; smul24 rf39, rf16, rf19                 # s1 34 load coeffs | s1 idct.py:24 mul | uniform 0xfffffffa (vec2)
-    nop ; add rf57, rf57, rf48 ; thrsw ; ldtmu.rf21                 # s2 37 store dst | s1 34 load coeffs
-    nop ; smul24 rf26, rf21, rf25 ; ldtmu.rf22                      # s1 idct.py:24 mul | s1 34 load coeffs
-    nop ; smul24 rf40, rf22, rf25                                   # s1 idct.py:24 mul
-    vpack tmud, rf60, rf56 ; sub.pushc -, rf1, rf4                  # s2 37 store dst | whether there is a trip more
+    and.pushz -, rf0, 1 ; add rf40, rf40, rf10                      # s2 37 x0 | s1 small.py:28 add
+    and.pushz -, rf0, 2 ; smul24 rf53, rf22, rf19                   # s2 37 x0 | s1 small.py:28 mul
+    add rf54, rf26, rf10 ; smul24 rf55, rf22, rf24 ; thrsw ; ldtmu.rf26 # s1 small.py:28 add | s1 small.py:28 mul | s1 35 x7
+    add rf56, rf39, rf38 ; smul24 rf39, rf26, rf14 ; ldtmu.rf38     # s1 small.py:28 add | s1 small.py:28 mul | s1 35 x7
+    asr rf56, rf56, 8 ; smul24 rf57, rf38, rf14                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf59, rf42, rf10 ; smul24 rf58, rf38, rf24 ; thrsw ; ldtmu.rf42 # s1 small.py:33 add | s1 small.py:28 mul | s1 35 x5
+    asr rf60, rf59, 8 ; smul24 rf59, rf42, rf29                     # s1 small.py:33 shr | s1 small.py:28 mul
+    add rf61, rf59, rf10 ; smul24 rf62, rf42, rf30 ; ldtmu.rf59     # s1 small.py:28 add | s1 small.py:28 mul | s1 35 x5
+    add rf58, rf62, rf10 ; add rf62, rf58, rf53 ; ldtmu.rf53        # s1 small.py:28 add | s1 35 x3
+    tmuwt - ; smul24 rf63, rf36, rf8 ; ldtmu.rf36                   # s1 small.py:33 mul | s1 35 x3
+    add rf22, rf63, rf37 ; smul24 rf37, rf22, -4                    # s1 small.py:33 add | s1 small.py:28 mul
+    asr rf22, rf22, 6 ; smul24 rf63, rf59, rf29                     # s1 small.py:33 s0 | s1 small.py:28 mul
+    add rf37, rf63, rf10 ; add rf63, rf37, rf10                     # s1 small.py:28 add
+    add rf57, rf57, rf63 ; smul24 rf63, rf59, rf30                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf57, rf57, 7 ; add rf63, rf63, rf10                        # s1 small.py:28 shr | s1 small.py:28 add
+    mov tmua, rf46 ; smul24 rf41, rf41, rf8 ; thrsw                 # s2 38 load dst | s1 small.py:33 mul
+    add rf60, rf41, rf60 ; smul24 rf41, rf38, -4                    # s1 small.py:33 add | s1 small.py:28 mul
+    asr rf41, rf60, 6 ; add rf40, rf41, rf40                        # s1 small.py:33 s1 | s1 small.py:28 add
+    asr rf40, rf40, 7 ; smul24 rf60, rf36, rf30                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf37, rf60, rf37 ; smul24 rf60, rf36, rf35                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf37, rf37, 8 ; smul24 rf38, rf38, rf33                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf63, rf60, rf63 ; smul24 rf60, rf21, -4                    # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf63, rf63, 8 ; add rf60, rf60, rf10                        # s1 small.py:28 shr | s1 small.py:28 add
+    add rf55, rf38, rf55 ; smul24 rf38, rf59, rf27                  # s1 small.py:28 add | s1 small.py:28 mul
+    add rf39, rf39, rf60 ; smul24 rf59, rf59, rf28 ; ldtmu.rf60     # s1 small.py:28 add | s1 small.py:28 mul | s2 38 load dst
+    asr rf39, rf39, 7 ; add rf40, rf62, rf40                        # s1 small.py:28 shr | s1 small.py:28 add
+    asr rf40, rf40, 7 ; smul24 rf62, rf36, rf28                     # s1 small.py:28 s7 | s1 small.py:28 mul
+    add rf36, rf62, rf38 ; smul24 rf38, rf36, rf34                  # s1 small.py:28 add | s1 small.py:28 mul
+    add rf59, rf38, rf59 ; smul24 rf38, rf26, -4                    # s1 small.py:28 add | s1 small.py:28 mul
+    add rf38, rf38, rf54 ; smul24 rf54, rf53, rf30                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf38, rf38, 7 ; smul24 rf62, rf53, rf35                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf61, rf54, rf61 ; smul24 rf54, rf21, rf19                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf21, rf61, 8 ; smul24 rf61, rf21, rf24                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf62, rf62, rf58 ; smul24 rf58, rf26, rf24                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf62, rf62, 8 ; smul24 rf26, rf26, rf33                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf37, rf36, rf37 ; smul24 rf36, rf42, rf27                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf42, rf37, 6 ; smul24 rf37, rf42, rf28                     # s1 small.py:28 s6 | s1 small.py:28 mul
+    add rf57, rf55, rf57 ; smul24 rf55, rf53, rf28                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf57, rf57, 7 ; smul24 rf53, rf53, rf34                     # s1 small.py:28 s4 | s1 small.py:28 mul
+    add rf58, rf59, rf63 ; add rf54, rf58, rf54                     # s1 small.py:28 add
+    asr rf55, rf58, 6 ; add rf36, rf55, rf36                        # s1 small.py:28 s5 | s1 small.py:28 add
+    add rf26, rf26, rf61 ; add rf37, rf53, rf37                     # s1 small.py:28 add
+    add rf21, rf54, rf38 ; add rf36, rf36, rf21                     # s1 small.py:28 add
+    asr rf21, rf21, 7 ; add rf26, rf26, rf39                        # s1 small.py:28 s7 | s1 small.py:28 add
+    asr rf36, rf36, 6 ; add rf37, rf37, rf62                        # s1 small.py:28 s6 | s1 small.py:28 add
+    asr rf26, rf26, 7 ; sub rf62, rf40, rf42                        # s1 small.py:28 s4 | s1 small.py:41 o6
+    asr rf37, rf37, 6 ; sub rf39, rf57, rf55                        # s1 small.py:28 s5 | s1 small.py:41 o5
+    add rf54, rf62, rf39 ; smul24 rf38, rf16, rf32                  # s1 small.py:37 x | s1 small.py:28 mul
+    sub rf62, rf62, rf39 ; smul24 rf39, rf12, rf18                  # s1 small.py:37 x | s1 small.py:28 mul
+    sub rf61, rf21, rf36 ; smul24 rf53, rf12, rf19                  # s1 small.py:41 o6 | s1 small.py:28 mul
+    sub rf58, rf26, rf37 ; smul24 rf59, rf13, rf14                  # s1 small.py:41 o5 | s1 small.py:28 mul
+    add rf43, rf38, rf43 ; smul24 rf38, rf16, rf17                  # s1 small.py:28 add | s1 small.py:28 mul
+    asr rf43, rf43, 8 ; smul24 rf13, rf13, rf17                     # s1 small.py:28 shr | s1 small.py:28 mul
+    add rf16, rf39, rf10 ; smul24 rf39, rf16, rf25                  # s1 small.py:28 add | s1 small.py:28 mul
+    add rf53, rf53, rf10 ; smul24 rf63, rf54, rf9                   # s1 small.py:28 add | s1 small.py:33 mul
+    add rf38, rf38, rf59 ; smul24 rf59, rf62, rf9                   # s1 small.py:28 add | s1 small.py:33 mul
+    add rf39, rf39, rf13 ; smul24 rf13, rf7, rf9                    # s1 small.py:28 add | s1 small.py:33 mul
+    add rf59, rf63, rf10 ; add rf63, rf59, rf10                     # s1 small.py:33 add
+    asr rf59, rf59, 8 ; add rf13, rf13, rf10                        # s1 small.py:33 shr | s1 small.py:33 add
+    asr rf56, rf63, 8 ; add rf38, rf38, rf56                        # s1 small.py:33 shr | s1 small.py:28 add
+    asr rf13, rf13, 8 ; smul24 rf63, rf15, rf19                     # s1 small.py:33 shr | s1 small.py:28 mul
+    asr rf38, rf38, 6 ; add rf16, rf63, rf16                        # s1 small.py:28 s3 | s1 small.py:28 add
+    asr rf16, rf16, 8 ; smul24 rf63, rf31, rf9                      # s1 small.py:28 shr | s1 small.py:33 mul
+    add rf39, rf63, rf10 ; add rf43, rf39, rf43                     # s1 small.py:33 add | s1 small.py:28 add
+    asr rf39, rf39, 8 ; smul24 rf63, rf15, rf32                     # s1 small.py:33 shr | s1 small.py:28 mul
+    asr rf53, rf43, 6 ; add rf43, rf63, rf53                        # s1 small.py:28 s2 | s1 small.py:28 add
+    asr rf43, rf43, 8 ; add rf63, rf61, rf58                        # s1 small.py:28 shr | s1 small.py:37 x
+    sub rf61, rf61, rf58 ; smul24 rf58, rf12, rf14                  # s1 small.py:37 x | s1 small.py:28 mul
+    add rf40, rf40, rf42 ; smul24 rf12, rf12, rf17                  # s1 small.py:41 o7 | s1 small.py:28 mul
+    add rf57, rf57, rf55 ; smul24 rf55, rf15, rf17                  # s1 small.py:41 o4 | s1 small.py:28 mul
+    add rf15, rf55, rf58 ; smul24 rf55, rf15, rf25                  # s1 small.py:28 add | s1 small.py:28 mul
+    add rf12, rf55, rf12 ; smul24 rf55, rf63, rf9                   # s1 small.py:28 add | s1 small.py:33 mul
+    add rf55, rf55, rf10 ; smul24 rf58, rf61, rf9                   # s1 small.py:33 add | s1 small.py:33 mul
+    asr rf54, rf55, 8 ; smul24 rf55, rf54, rf8                      # s1 small.py:33 shr | s1 small.py:33 mul
+    add rf58, rf58, rf10 ; smul24 rf62, rf62, rf8                   # s1 small.py:33 add | s1 small.py:33 mul
+    asr rf58, rf58, 8 ; smul24 rf7, rf7, rf8                        # s1 small.py:33 shr | s1 small.py:33 mul
+    add rf55, rf55, rf59 ; smul24 rf31, rf31, rf8                   # s1 small.py:33 add | s1 small.py:33 mul
+    asr rf55, rf55, 6 ; add rf56, rf62, rf56                        # s1 small.py:33 m6 | s1 small.py:33 add
+    asr rf13, rf56, 6 ; add rf7, rf7, rf13                          # s1 small.py:33 m5 | s1 small.py:33 add
+    asr rf7, rf7, 6 ; add rf15, rf15, rf16                          # s1 small.py:33 s0 | s1 small.py:28 add
+    asr rf15, rf15, 6 ; add rf31, rf31, rf39                        # s1 small.py:28 s3 | s1 small.py:33 add
+    asr rf12, rf31, 6 ; add rf31, rf12, rf43                        # s1 small.py:33 s1 | s1 small.py:28 add
+    asr rf31, rf31, 6 ; smul24 rf63, rf63, rf8                      # s1 small.py:28 s2 | s1 small.py:33 mul
+    add rf43, rf22, rf38 ; smul24 rf61, rf61, rf8                   # s1 small.py:41 e0 | s1 small.py:33 mul
+    sub rf38, rf22, rf38 ; add rf22, rf41, rf53                     # s1 small.py:41 e3 | s1 small.py:41 e1
+    sub rf53, rf41, rf53 ; add rf41, rf63, rf54                     # s1 small.py:41 e2 | s1 small.py:33 add
+    asr rf41, rf41, 6 ; add rf58, rf61, rf58                        # s1 small.py:33 m6 | s1 small.py:33 add
+    asr rf58, rf58, 6 ; sub rf61, rf43, rf40                        # s1 small.py:33 m5 | s1 small.py:41 y7
+    rot rf63, rf61, -1 ; sub rf54, rf22, rf55                       # s2 37 x1 | s1 small.py:41 y6
+    rot rf16, rf54, -1 ; add rf39, rf53, rf13                       # s2 37 x1 | s1 small.py:41 y2
+    rot rf62, rf39, -1 ; add rf56, rf38, rf57                       # s2 37 x1 | s1 small.py:41 y3
+    rot rf42, rf56, -1 ; add rf59, rf7, rf15                        # s2 37 x1 | s1 small.py:41 e0
+    sub rf15, rf7, rf15 ; add rf7, rf21, rf36                       # s1 small.py:41 e3 | s1 small.py:41 o7
+    add rf12, rf12, rf31 ; sub rf31, rf12, rf31                     # s1 small.py:41 e1 | s1 small.py:41 e2
+    add rf26, rf26, rf37 ; add rf37, rf43, rf40                     # s1 small.py:41 o4 | s1 small.py:41 y0
+    rot rf55, rf37, 1 ; add rf22, rf22, rf55                        # s2 37 x1 | s1 small.py:41 y1
+    rot rf53, rf22, 1 ; sub rf13, rf53, rf13                        # s2 37 x1 | s1 small.py:41 y5
+    rot rf57, rf13, 1 ; sub rf38, rf38, rf57                        # s2 37 x1 | s1 small.py:41 y4
+    rot rf43, rf38, 1 ; sub rf40, rf59, rf7                         # s2 37 x1 | s1 small.py:41 y7
+    rot rf36, rf40, -1 ; sub rf21, rf12, rf41                       # s2 37 x0 | s1 small.py:41 y6
+    rot rf16, rf21, -1 ; mov.ifnb rf38, rf16                        # s2 37 x0 | s2 37 x1
+    rot rf62, rf38, -2 ; mov.ifnb rf37, rf62                        # s2 37 x1
+    rot rf63, rf37, 2 ; mov.ifnb rf13, rf63                         # s2 37 x1
+    rot rf42, rf13, -2 ; mov.ifnb rf22, rf42                        # s2 37 x1
+    rot rf59, rf22, 2 ; add rf7, rf59, rf7                          # s2 37 x1 | s1 small.py:41 y0
+    rot rf41, rf7, 1 ; add rf12, rf12, rf41                         # s2 37 x0 | s1 small.py:41 y1
+    rot rf54, rf12, 1 ; mov.ifnb rf43, rf54                         # s2 37 x0 | s2 37 x1
+    rot rf39, rf43, -2 ; mov.ifnb rf55, rf39                        # s2 37 x1
+    rot rf61, rf55, 2 ; mov.ifnb rf57, rf61                         # s2 37 x1
+    rot rf56, rf57, -2 ; mov.ifnb rf53, rf56                        # s2 37 x1
+    rot rf62, rf53, 2 ; mov.ifna rf37, rf62                         # s2 37 x1
+    mov.ifna rf63, rf38 ; add rf38, rf31, rf58                      # s2 37 x1 | s1 small.py:41 y2
+    rot rf58, rf38, -1 ; sub rf31, rf31, rf58                       # s2 37 x0 | s1 small.py:41 y5
+    rot rf42, rf31, 1 ; mov.ifna rf22, rf42                         # s2 37 x0 | s2 37 x1
+    mov.ifnb rf7, rf58 ; add rf58, rf15, rf26                       # s2 37 x0 | s1 small.py:41 y3
+    rot rf26, rf58, -1 ; sub rf15, rf15, rf26                       # s2 37 x0 | s1 small.py:41 y4
+    rot rf36, rf15, 1 ; mov.ifnb rf31, rf36                         # s2 37 x0
+    rot rf16, rf7, 2 ; mov.ifnb rf15, rf16                          # s2 37 x0
+    rot rf26, rf15, -2 ; mov.ifnb rf12, rf26                        # s2 37 x0
+    rot rf13, rf31, -2 ; mov.ifna rf59, rf13                        # s2 37 x0 | s2 37 x1
+    rot rf21, rf12, 2 ; mov.ifnb rf36, rf21                         # s2 37 x0
+    rot rf40, rf36, -2 ; mov.ifnb rf42, rf40                        # s2 37 x0
+    rot rf39, rf42, -2 ; mov.ifna rf55, rf39                        # s2 37 x0 | s2 37 x1
+    mov.ifna rf61, rf43 ; smul24 rf43, rf37, rf25                   # s2 37 x1 | s2 small.py:28 mul
+    mov.ifna rf53, rf56 ; smul24 rf56, rf63, rf29                   # s2 37 x1 | s2 small.py:28 mul
+    mov.ifna rf62, rf57 ; smul24 rf57, rf37, -4                     # s2 37 x1 | s2 small.py:28 mul
+    mov.ifnb rf41, rf38 ; smul24 rf38, rf63, rf30                   # s2 37 x0 | s2 small.py:28 mul
+    rot rf58, rf41, 2 ; mov.ifnb rf54, rf58                         # s2 37 x0
+    rot rf26, rf54, 2 ; mov.ifna rf7, rf26                          # s2 37 x0
+    mov.ifna rf16, rf15 ; smul24 rf15, rf22, rf25                   # s2 37 x0 | s2 small.py:28 mul
+    add rf43, rf43, rf10 ; add rf56, rf56, rf10                     # s2 small.py:28 add
+    add rf38, rf57, rf10 ; add rf57, rf38, rf10                     # s2 small.py:28 add
+    mov.ifna rf12, rf13 ; smul24 rf13, rf59, rf29                   # s2 37 x0 | s2 small.py:28 mul
+    mov.ifna rf21, rf31 ; smul24 rf31, rf22, -4                     # s2 37 x0 | s2 small.py:28 mul
+    add rf13, rf15, rf10 ; add rf15, rf13, rf10                     # s2 small.py:28 add
+    add rf31, rf31, rf10 ; mov.ifna rf41, rf40                      # s2 small.py:28 add | s2 37 x0
+    mov.ifna rf54, rf39 ; smul24 rf39, rf59, rf30                   # s2 37 x0 | s2 small.py:28 mul
+    add rf40, rf39, rf10 ; smul24 rf39, rf61, -4                    # s2 small.py:28 add | s2 small.py:28 mul
+    add rf39, rf39, rf43 ; smul24 rf43, rf55, rf30                  # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf39, rf39, 7 ; add rf43, rf43, rf56                        # s2 small.py:28 shr | s2 small.py:28 add
+    asr rf43, rf43, 8 ; smul24 rf56, rf61, rf14                     # s2 small.py:28 shr | s2 small.py:28 mul
+    add rf38, rf56, rf38 ; smul24 rf56, rf55, rf35                  # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf38, rf38, 7 ; add rf56, rf56, rf57                        # s2 small.py:28 shr | s2 small.py:28 add
+    asr rf56, rf56, 8 ; smul24 rf57, rf53, rf30                     # s2 small.py:28 shr | s2 small.py:28 mul
+    add rf57, rf57, rf15 ; smul24 rf15, rf62, -4                    # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf15, rf57, 8 ; add rf13, rf15, rf13                        # s2 small.py:28 shr | s2 small.py:28 add
+    asr rf13, rf13, 7 ; smul24 rf57, rf62, rf14                     # s2 small.py:28 shr | s2 small.py:28 mul
+    add rf31, rf57, rf31 ; smul24 rf57, rf53, rf35                  # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf31, rf31, 7 ; add rf40, rf57, rf40                        # s2 small.py:28 shr | s2 small.py:28 add
+    asr rf57, rf40, 8 ; add rf40, rf7, rf16                         # s2 small.py:28 shr | s2 small.py:37 x
+    mov.ifna rf58, rf36 ; smul24 rf36, rf37, rf19                   # s2 37 x0 | s2 small.py:28 mul
+    mov.ifna rf26, rf42 ; smul24 rf37, rf37, rf24                   # s2 37 x0 | s2 small.py:28 mul
+    sub rf16, rf7, rf16 ; smul24 rf7, rf61, rf24                    # s2 small.py:37 x | s2 small.py:28 mul
+    add rf7, rf7, rf36 ; smul24 rf36, rf63, rf27                    # s2 small.py:28 add | s2 small.py:28 mul
+    add rf7, rf7, rf39 ; smul24 rf39, rf55, rf28                    # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf7, rf7, 7 ; smul24 rf61, rf61, rf33                       # s2 small.py:28 s7 | s2 small.py:28 mul
+    add rf42, rf12, rf21 ; smul24 rf63, rf63, rf28                  # s2 small.py:37 x | s2 small.py:28 mul
+    add rf36, rf39, rf36 ; smul24 rf39, rf55, rf34                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf37, rf61, rf37 ; smul24 rf61, rf22, rf19                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf39, rf39, rf63 ; smul24 rf63, rf62, rf24                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf61, rf63, rf61 ; smul24 rf63, rf59, rf27                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf36, rf36, rf43 ; smul24 rf43, rf53, rf28                  # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf22, rf36, 6 ; smul24 rf36, rf22, rf24                     # s2 small.py:28 s6 | s2 small.py:28 mul
+    add rf43, rf43, rf63 ; smul24 rf62, rf62, rf33                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf36, rf62, rf36 ; smul24 rf59, rf59, rf28                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf37, rf37, rf38 ; smul24 rf38, rf53, rf34                  # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf53, rf37, 7 ; smul24 rf37, rf40, rf9                      # s2 small.py:28 s4 | s2 small.py:33 mul
+    add rf59, rf38, rf59 ; smul24 rf38, rf41, rf18                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf37, rf37, rf10 ; smul24 rf62, rf42, rf9                   # s2 small.py:33 add | s2 small.py:33 mul
+    asr rf37, rf37, 8 ; smul24 rf63, rf54, rf18                     # s2 small.py:33 shr | s2 small.py:28 mul
+    add rf38, rf38, rf10 ; smul24 rf55, rf58, rf19                  # s2 small.py:28 add | s2 small.py:28 mul
+    add rf39, rf39, rf56 ; add rf56, rf62, rf10                     # s2 small.py:28 add | s2 small.py:33 add
+    asr rf39, rf39, 6 ; add rf63, rf63, rf10                        # s2 small.py:28 s5 | s2 small.py:28 add
+    asr rf56, rf56, 8 ; smul24 rf62, rf26, rf19                     # s2 small.py:33 shr | s2 small.py:28 mul
+    add rf13, rf61, rf13 ; add rf15, rf43, rf15                     # s2 small.py:28 add
+    asr rf13, rf13, 7 ; add rf31, rf36, rf31                        # s2 small.py:28 s7 | s2 small.py:28 add
+    asr rf15, rf15, 6 ; add rf57, rf59, rf57                        # s2 small.py:28 s6 | s2 small.py:28 add
+    asr rf40, rf31, 7 ; smul24 rf31, rf40, rf8                      # s2 small.py:28 s4 | s2 small.py:33 mul
+    asr rf59, rf57, 6 ; smul24 rf57, rf41, rf14                     # s2 small.py:28 s5 | s2 small.py:28 mul
+    add rf55, rf55, rf38 ; smul24 rf38, rf58, rf17                  # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf12, rf55, 8 ; sub rf21, rf12, rf21                        # s2 small.py:28 shr | s2 small.py:37 x
+    add rf62, rf62, rf63 ; smul24 rf42, rf42, rf8                   # s2 small.py:28 add | s2 small.py:33 mul
+    asr rf63, rf62, 8 ; smul24 rf62, rf54, rf14                     # s2 small.py:28 shr | s2 small.py:28 mul
+    add rf31, rf31, rf37 ; smul24 rf37, rf26, rf17                  # s2 small.py:33 add | s2 small.py:28 mul
+    asr rf31, rf31, 6 ; add rf38, rf38, rf57                        # s2 small.py:33 s0 | s2 small.py:28 add
+    sub rf55, rf7, rf22 ; smul24 rf57, rf16, rf9                    # s2 small.py:41 o6 | s2 small.py:33 mul
+    sub rf43, rf53, rf39 ; smul24 rf36, rf41, rf19                  # s2 small.py:41 o5 | s2 small.py:28 mul
+    mov tmua, rf49 ; add rf42, rf42, rf56 ; thrsw                   # s2 38 load dst | s2 small.py:33 add
+    asr rf37, rf42, 6 ; add rf42, rf37, rf62                        # s2 small.py:33 s0 | s2 small.py:28 add
+    sub rf49, rf13, rf15 ; smul24 rf62, rf21, rf9                   # s2 small.py:41 o6 | s2 small.py:33 mul
+    sub rf61, rf40, rf59 ; smul24 rf56, rf54, rf19                  # s2 small.py:41 o5 | s2 small.py:28 mul
+    add rf12, rf38, rf12 ; add rf38, rf57, rf10 ; ldtmu.rf57        # s2 small.py:28 add | s2 small.py:33 add | s2 38 load dst
+    asr rf12, rf12, 6 ; add rf36, rf36, rf10                        # s2 small.py:28 s3 | s2 small.py:28 add
+    asr rf38, rf38, 8 ; add rf42, rf42, rf63                        # s2 small.py:33 shr | s2 small.py:28 add
+    asr rf63, rf42, 6 ; smul24 rf42, rf58, rf32                     # s2 small.py:28 s3 | s2 small.py:28 mul
+    add rf56, rf62, rf10 ; add rf62, rf56, rf10                     # s2 small.py:33 add | s2 small.py:28 add
+    asr rf56, rf56, 8 ; add rf31, rf31, rf44                        # s2 small.py:33 shr | s2 small.py:33 add
+    add rf36, rf42, rf36 ; smul24 rf16, rf16, rf8                   # s2 small.py:28 add | s2 small.py:33 mul
+    asr rf36, rf36, 8 ; add rf42, rf55, rf43                        # s2 small.py:28 shr | s2 small.py:37 x
+    mov tmua, rf50 ; smul24 rf41, rf41, rf17 ; thrsw                # s2 38 load dst | s2 small.py:28 mul
+    add rf37, rf37, rf44 ; smul24 rf50, rf26, rf32                  # s2 small.py:33 add | s2 small.py:28 mul
+    add rf58, rf50, rf62 ; smul24 rf50, rf58, rf25                  # s2 small.py:28 add | s2 small.py:28 mul
+    asr rf58, rf58, 8 ; add rf62, rf49, rf61                        # s2 small.py:28 shr | s2 small.py:37 x
+    add rf7, rf7, rf22 ; smul24 rf22, rf21, rf8 ; ldtmu.rf21        # s2 small.py:41 o7 | s2 small.py:33 mul | s2 38 load dst
+    add rf16, rf16, rf38 ; smul24 rf38, rf54, rf17                  # s2 small.py:33 add | s2 small.py:28 mul
+    asr rf16, rf16, 6 ; smul24 rf54, rf42, rf9                      # s2 small.py:33 s1 | s2 small.py:33 mul
+    add rf26, rf50, rf41 ; smul24 rf41, rf26, rf25                  # s2 small.py:28 add | s2 small.py:28 mul
+    sub rf43, rf55, rf43 ; smul24 rf55, rf62, rf9                   # s2 small.py:37 x | s2 small.py:33 mul
+    add rf54, rf31, rf12 ; add rf50, rf54, rf10                     # s2 small.py:41 e0 | s2 small.py:33 add
+    asr rf13, rf50, 8 ; add rf15, rf13, rf15                        # s2 small.py:33 shr | s2 small.py:41 o7
+    add rf22, rf37, rf63 ; add rf56, rf22, rf56                     # s2 small.py:41 e0 | s2 small.py:33 add
+    asr rf38, rf56, 6 ; add rf41, rf41, rf38                        # s2 small.py:33 s1 | s2 small.py:28 add
+    sub rf55, rf49, rf61 ; add rf49, rf55, rf10                     # s2 small.py:37 x | s2 small.py:33 add
+    asr rf61, rf49, 8 ; add rf49, rf54, rf7                         # s2 small.py:33 shr | s2 small.py:41 y0
+    asr rf26, rf49, 5 ; add rf36, rf26, rf36                        # s2 38 shr | s2 small.py:28 add
+    asr rf36, rf36, 6 ; smul24 rf42, rf42, rf8                      # s2 small.py:28 s2 | s2 small.py:33 mul
+    mov tmua, rf51 ; smul24 rf51, rf43, rf9 ; thrsw                 # s2 38 load dst | s2 small.py:33 mul
+    add rf41, rf22, rf15 ; add rf58, rf41, rf58                     # s2 small.py:41 y0 | s2 small.py:28 add
+    asr rf41, rf41, 5 ; smul24 rf62, rf62, rf8                      # s2 38 shr | s2 small.py:33 mul
+    asr rf58, rf58, 6 ; smul24 rf49, rf55, rf9                      # s2 small.py:28 s2 | s2 small.py:33 mul
+    mov rf16, rf60.ul ; add rf56, rf16, rf44 ; ldtmu.rf50           # s2 38 load dst | s2 small.py:33 add
+    add rf13, rf42, rf13 ; mov tmua, rf52 ; thrsw                   # s2 small.py:33 add | s2 38 load dst
+    asr rf13, rf13, 6 ; add rf52, rf52, rf48                        # s2 small.py:33 m6 | s2 38 load dst
+    add rf51, rf51, rf10 ; mov rf60, rf60.uh                        # s2 small.py:33 add | s2 38 load dst
+    asr rf38, rf51, 8 ; add rf51, rf38, rf44                        # s2 small.py:33 shr | s2 small.py:33 add
+    add rf61, rf62, rf61 ; add rf62, rf49, rf10 ; ldtmu.rf49        # s2 small.py:33 add | s2 38 load dst
+    asr rf26, rf61, 6 ; add rf16, rf16, rf26                        # s2 small.py:33 m6 | s2 38 add
+    asr rf61, rf62, 8 ; add rf62, rf56, rf36                        # s2 small.py:33 shr | s2 small.py:41 e1
+    max rf16, rf16, 0 ; mov tmua, rf52                              # s2 38 clip | s2 38 load dst
+    min rf16, rf16, rf47 ; add rf52, rf52, rf48 ; thrsw             # s2 38 clip | s2 38 load dst
+    add rf43, rf60, rf41 ; smul24 rf41, rf43, rf8                   # s2 38 add | s2 small.py:33 mul
+    max rf43, rf43, 0 ; add rf60, rf51, rf58                        # s2 38 clip | s2 small.py:41 e1
+    min rf55, rf43, rf47 ; smul24 rf42, rf55, rf8 ; ldtmu.rf43      # s2 38 clip | s2 small.py:33 mul | s2 38 load dst
+    mov tmua, rf52 ; add rf38, rf41, rf38 ; thrsw                   # s2 38 load dst | s2 small.py:33 add
+    asr rf41, rf38, 6 ; add rf38, rf62, rf13                        # s2 small.py:33 m5 | s2 small.py:41 y1
+    asr rf38, rf38, 5 ; add rf42, rf42, rf61                        # s2 38 shr | s2 small.py:33 add
+    asr rf61, rf42, 6 ; add rf42, rf60, rf26                        # s2 small.py:33 m5 | s2 small.py:41 y1
+    asr rf42, rf42, 5 ; sub rf36, rf56, rf36                        # s2 38 shr | s2 small.py:41 e2
+    mov rf52, rf57.ul ; add tmua, rf52, rf48 ; thrsw ; ldtmu.rf56   # s2 38 load dst
+    mov rf51, rf57.uh ; sub rf57, rf51, rf58                        # s2 38 load dst | s2 small.py:41 e2
+    add rf38, rf52, rf38 ; add rf52, rf36, rf41                     # s2 38 add | s2 small.py:41 y2
+    max rf38, rf38, 0 ; sub.pushc -, rf1, rf3                       # s2 38 clip | s2 38 store dst
+    tmuwt - ; add rf51, rf51, rf42 ; ldtmu.rf42                     # the last trip's stores | s2 38 add | s2 38 load dst
+    asr rf52, rf52, 5 ; add rf58, rf57, rf61                        # s2 38 shr | s2 small.py:41 y2
+    vpack tmud, rf16, rf55 ; sub rf12, rf31, rf12                   # s2 38 store dst | s2 small.py:41 e3
+    max rf51, rf51, 0 ; add rf39, rf53, rf39                        # s2 38 clip | s2 small.py:41 o4
+    asr rf53, rf58, 5 ; mov rf58, rf21.ul                           # s2 38 shr | s2 38 load dst
+    min rf21, rf38, rf47 ; mov rf38, rf21.uh                        # s2 38 clip | s2 38 load dst
+    min rf37, rf51, rf47 ; sub rf51, rf37, rf63                     # s2 38 clip | s2 small.py:41 e3
+    add rf52, rf40, rf59 ; add rf40, rf58, rf52                     # s2 small.py:41 o4 | s2 38 add
+    max rf40, rf40, 0 ; add rf58, rf12, rf39                        # s2 38 clip | s2 small.py:41 y3
+    asr rf58, rf58, 5 ; mov.ifna tmua, rf46                         # s2 38 shr | s2 38 store dst
+    min rf38, rf40, rf47 ; add rf40, rf38, rf53                     # s2 38 clip | s2 38 add
+    max rf40, rf40, 0 ; add rf53, rf51, rf52                        # s2 38 clip | s2 small.py:41 y3
+    asr rf53, rf53, 5 ; add rf46, rf46, rf48                        # s2 38 shr | s2 38 store dst
+    vpack tmud, rf21, rf37 ; mov rf21, rf50.ul                      # s2 38 store dst | s2 38 load dst
+    min rf40, rf40, rf47 ; mov rf50, rf50.uh                        # s2 38 clip | s2 38 load dst
+    sub rf21, rf12, rf39 ; add rf12, rf21, rf58                     # s2 small.py:41 y4 | s2 38 add
+    asr rf21, rf21, 5 ; mov.ifna tmua, rf46                         # s2 38 shr | s2 38 store dst
+    max rf12, rf12, 0 ; sub rf51, rf51, rf52                        # s2 38 clip | s2 small.py:41 y4
+    asr rf51, rf51, 5 ; add rf50, rf50, rf53                        # s2 38 shr | s2 38 add
+    max rf50, rf50, 0 ; add rf46, rf46, rf48                        # s2 38 clip | s2 38 store dst
+    vpack tmud, rf38, rf40 ; mov rf3, rf4                           # s2 38 store dst | next trip
+    min rf12, rf12, rf47 ; mov rf38, rf49.ul                        # s2 38 clip | s2 38 load dst
+    min rf49, rf50, rf47 ; mov rf50, rf49.uh                        # s2 38 clip | s2 38 load dst
+    sub rf36, rf36, rf41 ; add rf21, rf38, rf21                     # s2 small.py:41 y5 | s2 38 add
+    asr rf36, rf36, 5 ; sub rf57, rf57, rf61                        # s2 38 shr | s2 small.py:41 y5
+    max rf21, rf21, 0 ; mov.ifna tmua, rf46                         # s2 38 clip | s2 38 store dst
+    umin tmuau, rf3, rf1 ; add rf50, rf50, rf51 ; thrsw             # the item's record | s2 38 add | uniform 0xfffffffa (vec2)
+    asr rf57, rf57, 5 ; add rf46, rf46, rf48                        # s2 38 shr | s2 38 store dst
+    max rf51, rf50, 0 ; mov rf50, rf43.ul                           # s2 38 clip | s2 38 load dst
+    vpack tmud, rf12, rf49 ; mov rf43, rf43.uh ; ldtmu.rf12         # s2 38 store dst | s2 38 load dst | the item's record
+    min rf21, rf21, rf47 ; sub rf62, rf62, rf13 ; ldtmu.rf13        # s2 38 clip | s2 small.py:41 y6 | the item's record
+    shl rf13, rf13, 8 ; add rf36, rf50, rf36                        # s1 35 x0 | s2 38 add
+    min rf51, rf51, rf47 ; add rf13, rf5, rf13                      # s2 38 clip | s1 35 x0
+    asr rf50, rf62, 5 ; add rf62, rf13, rf6                         # s2 38 shr | s1 35 x4
+    max rf49, rf36, 0 ; add rf36, rf62, rf11                        # s2 38 clip | s1 35 x2
+    min rf26, rf49, rf47 ; sub rf49, rf60, rf26                     # s2 38 clip | s2 small.py:41 y6
+    asr rf60, rf49, 5 ; add rf49, rf36, rf6                         # s2 38 shr | s1 35 x6
+    add rf43, rf43, rf57 ; mov.ifna tmua, rf46                      # s2 38 add | s2 38 store dst
+    max rf13, rf43, 0 ; mov tmuau, rf13                             # s2 38 clip | s1 35 x0 | uniform 0xfffffffa (vec2)
+    min rf13, rf13, rf47 ; mov tmuau, rf62 ; thrsw                  # s2 38 clip | s1 35 x4 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf36 ; add rf36, rf46, rf48                          # s1 35 x2 | s2 38 store dst | uniform 0xfffffffa (vec2)
+    mov tmuau, rf49 ; mov rf46, rf56.ul                             # s1 35 x6 | s2 38 load dst | uniform 0xfffffffa (vec2)
+    vpack tmud, rf21, rf51 ; mov rf51, rf56.uh ; ldtmu.rf21         # s2 38 store dst | s2 38 load dst | s1 35 x0
+    add rf49, rf49, rf20 ; sub rf54, rf54, rf7 ; ldtmu.rf7          # s1 35 x1 | s2 small.py:41 residual | s1 35 x0
+    asr rf54, rf54, 5 ; add rf46, rf46, rf50                        # s2 38 shr | s2 38 add
+    max rf15, rf46, 0 ; sub rf22, rf22, rf15                        # s2 38 clip | s2 small.py:41 residual
+    asr rf51, rf22, 5 ; add rf22, rf51, rf60                        # s2 38 shr | s2 38 add
+    max rf22, rf22, 0 ; mov.ifna tmua, rf36                         # s2 38 clip | s2 38 store dst
+    min rf60, rf15, rf47 ; add rf46, rf45, rf12 ; thrsw ; ldtmu.rf15 # s2 38 clip | s2 38 load dst | s1 35 x4
+    min rf56, rf22, rf47 ; mov tmuau, rf49 ; ldtmu.rf22             # s2 38 clip | s1 35 x1 | s1 35 x4 | uniform 0xfffffffa (vec2)
+    add rf57, rf36, rf48 ; mov rf62, rf42.ul                        # s2 38 store dst | s2 38 load dst
+    vpack tmud, rf26, rf13 ; mov rf26, rf42.uh ; ldtmu.rf12         # s2 38 store dst | s2 38 load dst | s1 35 x2
+    add rf42, rf49, rf23 ; add rf36, rf7, rf22 ; ldtmu.rf13         # s1 35 x7 | s1 small.py:37 x | s1 35 x2
+    add rf49, rf46, rf48 ; add rf61, rf42, rf11                     # s2 38 load dst | s1 35 x5
+    add rf50, rf49, rf48 ; smul24 rf43, rf36, rf9                   # s2 38 load dst | s1 small.py:33 mul
+    add rf26, rf62, rf54 ; add rf51, rf26, rf51                     # s2 38 add
+    max rf7, rf26, 0 ; sub rf41, rf7, rf22                          # s2 38 clip | s1 small.py:37 x
+    max rf51, rf51, 0 ; add rf43, rf43, rf10                        # s2 38 clip | s1 small.py:33 add
+    asr rf37, rf43, 8 ; smul24 rf43, rf13, rf18                     # s1 small.py:33 shr | s1 small.py:28 mul
+    min rf54, rf7, rf47 ; smul24 rf22, rf13, rf19                   # s2 38 clip | s1 small.py:28 mul
+    min rf62, rf51, rf47 ; add rf51, rf50, rf48                     # s2 38 clip | s2 38 load dst
+    mov.ifna tmua, rf57 ; add rf7, rf21, rf15 ; thrsw               # s2 38 store dst | s1 small.py:37 x
+    tmuwt - ; sub rf31, rf21, rf15                                  # s1 small.py:37 x
+    mov tmuau, rf42 ; add rf38, rf43, rf10                          # s1 35 x7 | s1 small.py:28 add | uniform 0xfffffffa (vec2)
+    mov tmuau, rf61 ; smul24 rf42, rf41, rf9 ; thrsw ; ldtmu.rf15   # s1 35 x5 | s1 small.py:33 mul | s1 35 x6 | uniform 0xfffffffa (vec2)
+    add rf43, rf22, rf10 ; add rf52, rf51, rf48 ; ldtmu.rf16        # s1 small.py:28 add | s2 38 load dst | s1 35 x6
+    add tmuau, rf61, rf11 ; smul24 rf39, rf16, rf19                 # s1 35 x3 | s1 small.py:28 mul | uniform 0xfffffffa (vec2)
+    nop ; add rf57, rf57, rf48 ; thrsw ; ldtmu.rf21                 # s2 38 store dst | s1 35 x1
+    nop ; smul24 rf26, rf21, rf25 ; ldtmu.rf22                      # s1 small.py:28 mul | s1 35 x1
+    nop ; smul24 rf40, rf22, rf25                                   # s1 small.py:28 mul
+    vpack tmud, rf60, rf56 ; sub.pushc -, rf1, rf4                  # s2 38 store dst | whether there is a trip more
     bu.anyna loop, r:unif                                           # next trip
-    add rf4, rf3, rf2 ; mov.ifnb tmua, rf57                         # the item's record | s2 37 store dst
-    vpack tmud, rf54, rf62                                          # s2 37 store dst
-    nop ; add.ifnb tmua, rf57, rf48                                 # s2 37 store dst
+    add rf4, rf3, rf2 ; mov.ifnb tmua, rf57                         # the item's record | s2 38 store dst
+    vpack tmud, rf54, rf62                                          # s2 38 store dst
+    nop ; add.ifnb tmua, rf57, rf48                                 # s2 38 store dst
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not

@@ -6,7 +6,7 @@
 # vp9_lpf16_10_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_16X16 and larger, BitDepth 10
-# input hash dc7bdb63b37f6493
+# input hash afbf74c45148bbb4
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -173,8 +173,8 @@ loop:
     asr.ifa rf24, rf61, 4 ; sub.pushc -, rf20, rf26                 # 59 select | loop_filter.py:49 add
     vflb rf20 ; sub.norc -, rf20, rf19                              # 59 select | loop_filter.py:49 add
     add.ifna rf49, rf49, rf45 ; add rf45, rf38, rf46                # loop_filter.py:49 add | 53 add
-    max rf8, rf49, rf8 ; sub rf45, rf45, rf7                        # loop_filter.py:49 clip | 53 sub
-    min rf8, rf8, rf15 ; sub rf45, rf45, rf33                       # loop_filter.py:49 clip | 53 sub
+    max rf8, rf49, rf8 ; sub rf45, rf45, rf7                        # loop_filter.py:49 f | 53 sub
+    min rf8, rf8, rf15 ; sub rf45, rf45, rf33                       # loop_filter.py:49 f | 53 sub
     add rf50, rf8, 4 ; mov.pushz -, rf50                            # loop_filter.py:50 add | 51 near1
     min rf8, rf50, rf15 ; add rf50, rf8, 3                          # loop_filter.py:50 min | loop_filter.py:50 add
     asr rf8, rf8, 3 ; add rf45, rf23, rf45                          # loop_filter.py:50 f1 | 53 sum8

@@ -6,7 +6,7 @@
 # vp9_lpf16_10_v, machine code of V3D 7.1, class full
 # computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
 #   processes that it invokes for TX_16X16 and larger, BitDepth 10
-# input hash d28ea25cded2307b
+# input hash ca5d826b33800c8c
 #
 # A thread has 16 elements. A trip of its loop does 2 items, 8 neighbouring elements an item; what
 # it loads for the next trip counts with it.
@@ -223,8 +223,8 @@ loop:
     vfla rf14 ; sub.pushc -, rf2, rf14                              # 59 select | loop_filter.py:49 add
     sub.norc -, rf2, rf19 ; mov.ifb rf35, rf45                      # loop_filter.py:49 add | 59 select
     add.ifna rf22, rf22, rf24 ; mov.pushz -, rf60                   # loop_filter.py:49 add | 51 near1
-    max rf15, rf22, rf38 ; sub rf22, rf15, rf8 ; ldunifrf.rf38      # loop_filter.py:49 clip | 53 sub | 45 moved0 | uniform 0x000003ff
-    min rf15, rf15, rf39 ; add rf24, rf11, rf44 ; ldunifrf.rf2      # loop_filter.py:49 clip | 61 add | uniform value:items
+    max rf15, rf22, rf38 ; sub rf22, rf15, rf8 ; ldunifrf.rf38      # loop_filter.py:49 f | 53 sub | 45 moved0 | uniform 0x000003ff
+    min rf15, rf15, rf39 ; add rf24, rf11, rf44 ; ldunifrf.rf2      # loop_filter.py:49 f | 61 add | uniform value:items
     add rf19, rf15, 4 ; mov rf45, rf10                              # loop_filter.py:50 add | 59 select
     min rf15, rf19, rf39 ; add rf19, rf15, 3                        # loop_filter.py:50 min | loop_filter.py:50 add
     asr rf15, rf15, 3 ; sub rf22, rf22, rf10                        # loop_filter.py:50 f1 | 53 sub

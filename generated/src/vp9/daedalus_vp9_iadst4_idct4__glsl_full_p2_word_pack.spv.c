@@ -4,7 +4,7 @@
  *   glsl/vp9/daedalus_vp9_iadst4_idct4__glsl_full_p2_word_pack.comp and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL c1af7b52fe526093
+ * GLSL d9c42176af726ba9
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

@@ -8,7 +8,7 @@
  *   8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash c20e608ea9519efd
+ * input hash 565f074fc001a0c6
  */
 #include <stdint.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 282c04f17cdad68a
+ * input hash eb4ff596979461b7
  */
 #include <stddef.h>
 #include <stdint.h>

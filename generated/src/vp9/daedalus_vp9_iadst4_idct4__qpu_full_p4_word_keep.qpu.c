@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 316deb6660a601c1
+ * input hash 26522f4130ee4eea
  */
 #include <stddef.h>
 #include <stdint.h>

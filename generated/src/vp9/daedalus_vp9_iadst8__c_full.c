@@ -8,7 +8,7 @@
  *   transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 868360badea010ac
+ * input hash e4e7f59fac925e66
  */
 #include <stdint.h>
 #include <string.h>
@@ -49,25 +49,24 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     const int32_t t1_2 = t1 + t3;
     const int32_t t2_2 = t0 - t2;
     const int32_t t3_2 = t1 - t3;
-    const int32_t s0_2 = (t4 * 15137) + (t5 * 6270);
-    const int32_t s1_2 = (t4 * 6270) - (t5 * 15137);
-    const int32_t s3_2 = (t7 * 6270) + (t6 * 15137);
-    const int32_t s2_2 = (t7 * 15137) - (t6 * 6270);
-    const int32_t t4_2 = daedalus_round_shift(((int32_t)((uint32_t)s0_2 + (uint32_t)s2_2)), 14);
-    const int32_t t5_2 = daedalus_round_shift(((int32_t)((uint32_t)s1_2 + (uint32_t)s3_2)), 14);
-    const int32_t t6_2 = daedalus_round_shift(((int32_t)((uint32_t)s0_2 - (uint32_t)s2_2)), 14);
-    const int32_t t7_2 = daedalus_round_shift(((int32_t)((uint32_t)s1_2 - (uint32_t)s3_2)), 14);
-    const int32_t v_2 = t6_2 + t7_2;
-    const int32_t v_3 = t2_2 + t3_2;
-    const int32_t v_4 = t2_2 - t3_2;
-    const int32_t v_5 = t6_2 - t7_2;
+    const int32_t a0 = (t4 * 15137) + (t5 * 6270);
+    const int32_t a1 = (t4 * 6270) - (t5 * 15137);
+    const int32_t b1 = (t7 * 6270) + (t6 * 15137);
+    const int32_t b0 = (t7 * 15137) - (t6 * 6270);
+    const int32_t t4_2 = daedalus_round_shift(((int32_t)((uint32_t)a0 + (uint32_t)b0)), 14);
+    const int32_t t5_2 = daedalus_round_shift(((int32_t)((uint32_t)a1 + (uint32_t)b1)), 14);
+    const int32_t t6_2 = daedalus_round_shift(((int32_t)((uint32_t)a0 - (uint32_t)b0)), 14);
+    const int32_t t7_2 = daedalus_round_shift(((int32_t)((uint32_t)a1 - (uint32_t)b1)), 14);
     rows[v][0] = (int16_t)t0_2;
     rows[v][1] = (int16_t)(0 - t4_2);
-    rows[v][2] = (int16_t)daedalus_round_shift(((int32_t)((uint32_t)v_2 * (uint32_t)11585)), 14);
-    rows[v][3] = (int16_t)(0 - daedalus_round_shift(((int32_t)((uint32_t)v_3 * (uint32_t)11585)),
-        14));
-    rows[v][4] = (int16_t)daedalus_round_shift(((int32_t)((uint32_t)v_4 * (uint32_t)11585)), 14);
-    rows[v][5] = (int16_t)(0 - daedalus_round_shift(((int32_t)((uint32_t)v_5 * (uint32_t)11585)),
+    rows[v][2] = (int16_t)daedalus_round_shift(((int32_t)((uint32_t)(t6_2 +
+        t7_2) * (uint32_t)11585)), 14);
+    rows[v][3] = (int16_t)(0 - daedalus_round_shift(((int32_t)((uint32_t)(t2_2 +
+        t3_2) * (uint32_t)11585)), 14));
+    rows[v][4] =
+        (int16_t)daedalus_round_shift(((int32_t)((uint32_t)(t2_2 - t3_2) * (uint32_t)11585)), 14);
+    rows[v][5] =
+        (int16_t)(0 - daedalus_round_shift(((int32_t)((uint32_t)(t6_2 - t7_2) * (uint32_t)11585)),
         14));
     rows[v][6] = (int16_t)t5_2;
     rows[v][7] = (int16_t)(0 - t1_2);
@@ -102,27 +101,23 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
     const int32_t t1_2 = t1 + t3;
     const int32_t t2_2 = t0 - t2;
     const int32_t t3_2 = t1 - t3;
-    const int32_t s0_2 = (t4 * 15137) + (t5 * 6270);
-    const int32_t s1_2 = (t4 * 6270) - (t5 * 15137);
-    const int32_t s3_2 = (t7 * 6270) + (t6 * 15137);
-    const int32_t s2_2 = (t7 * 15137) - (t6 * 6270);
-    const int32_t t4_2 = daedalus_round_shift(((int32_t)((uint32_t)s0_2 + (uint32_t)s2_2)), 14);
-    const int32_t residuals6 = daedalus_round_shift(((int32_t)((uint32_t)s1_2 + (uint32_t)s3_2)),
-        14);
-    const int32_t t6_2 = daedalus_round_shift(((int32_t)((uint32_t)s0_2 - (uint32_t)s2_2)), 14);
-    const int32_t t7_2 = daedalus_round_shift(((int32_t)((uint32_t)s1_2 - (uint32_t)s3_2)), 14);
+    const int32_t a0 = (t4 * 15137) + (t5 * 6270);
+    const int32_t a1 = (t4 * 6270) - (t5 * 15137);
+    const int32_t b1 = (t7 * 6270) + (t6 * 15137);
+    const int32_t b0 = (t7 * 15137) - (t6 * 6270);
+    const int32_t t4_2 = daedalus_round_shift(((int32_t)((uint32_t)a0 + (uint32_t)b0)), 14);
+    const int32_t residuals6 = daedalus_round_shift(((int32_t)((uint32_t)a1 + (uint32_t)b1)), 14);
+    const int32_t t6_2 = daedalus_round_shift(((int32_t)((uint32_t)a0 - (uint32_t)b0)), 14);
+    const int32_t t7_2 = daedalus_round_shift(((int32_t)((uint32_t)a1 - (uint32_t)b1)), 14);
     const int32_t residuals1 = 0 - t4_2;
-    const int32_t v = t6_2 + t7_2;
-    const int32_t residuals2 = daedalus_round_shift(((int32_t)((uint32_t)v * (uint32_t)11585)), 14);
-    const int32_t v_2 = t2_2 + t3_2;
-    const int32_t residuals3 =
-        0 - daedalus_round_shift(((int32_t)((uint32_t)v_2 * (uint32_t)11585)), 14);
-    const int32_t v_3 = t2_2 - t3_2;
-    const int32_t residuals4 = daedalus_round_shift(((int32_t)((uint32_t)v_3 * (uint32_t)11585)),
-        14);
-    const int32_t v_4 = t6_2 - t7_2;
+    const int32_t residuals2 = daedalus_round_shift(((int32_t)((uint32_t)(t6_2 +
+        t7_2) * (uint32_t)11585)), 14);
+    const int32_t residuals3 = 0 - daedalus_round_shift(((int32_t)((uint32_t)(t2_2 +
+        t3_2) * (uint32_t)11585)), 14);
+    const int32_t residuals4 =
+        daedalus_round_shift(((int32_t)((uint32_t)(t2_2 - t3_2) * (uint32_t)11585)), 14);
     const int32_t residuals5 =
-        0 - daedalus_round_shift(((int32_t)((uint32_t)v_4 * (uint32_t)11585)), 14);
+        0 - daedalus_round_shift(((int32_t)((uint32_t)(t6_2 - t7_2) * (uint32_t)11585)), 14);
     const int32_t residuals7 = 0 - t1_2;
     const int32_t t124 = dst[x];
     const int32_t t128 = dst[dst_stride + x];

@@ -8,7 +8,7 @@
  *   transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 80566fa6a977eb1a
+ * input hash adf328d4f90992fe
  */
 #include <stdint.h>
 #include <string.h>
@@ -103,31 +103,31 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t3_2 = vsubq_s16(t1, t3);
   const int32x4_t t73_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16_2, 0);
   const int32x4_t t73_1 = vmull_high_laneq_s16(t4, multipliers16_2, 0);
-  const int32x4_t s0_0_2 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16_2, 1);
-  const int32x4_t s0_1_2 = vmlal_high_laneq_s16(t73_1, t5, multipliers16_2, 1);
+  const int32x4_t a0_0 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16_2, 1);
+  const int32x4_t a0_1 = vmlal_high_laneq_s16(t73_1, t5, multipliers16_2, 1);
   const int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16_2, 1);
   const int32x4_t t77_1 = vmull_high_laneq_s16(t4, multipliers16_2, 1);
-  const int32x4_t s1_0_2 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16_2, 0);
-  const int32x4_t s1_1_2 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16_2, 0);
+  const int32x4_t a1_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16_2, 0);
+  const int32x4_t a1_1 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16_2, 0);
   const int32x4_t t80_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16_2, 1);
   const int32x4_t t80_1 = vmull_high_laneq_s16(t7, multipliers16_2, 1);
-  const int32x4_t s3_0_2 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16_2, 0);
-  const int32x4_t s3_1_2 = vmlal_high_laneq_s16(t80_1, t6, multipliers16_2, 0);
+  const int32x4_t b1_0 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16_2, 0);
+  const int32x4_t b1_1 = vmlal_high_laneq_s16(t80_1, t6, multipliers16_2, 0);
   const int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16_2, 0);
   const int32x4_t t83_1 = vmull_high_laneq_s16(t7, multipliers16_2, 0);
-  const int32x4_t s2_0_2 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16_2, 1);
-  const int32x4_t s2_1_2 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16_2, 1);
-  const int32x4_t t86_0 = vaddq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t86_1 = vaddq_s32(s0_1_2, s2_1_2);
+  const int32x4_t b0_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16_2, 1);
+  const int32x4_t b0_1 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16_2, 1);
+  const int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
+  const int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
   const int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
-  const int32x4_t t89_0 = vaddq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t89_1 = vaddq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
+  const int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
   const int16x8_t t5_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
-  const int32x4_t t92_0 = vsubq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t92_1 = vsubq_s32(s0_1_2, s2_1_2);
+  const int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
+  const int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
   const int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
-  const int32x4_t t95_0 = vsubq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t95_1 = vsubq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
+  const int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
   const int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
   const int16x8_t t99 = vnegq_s16(t4_2);
   const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16_2, 2);
@@ -193,30 +193,30 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t9_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 0);
   const int32x4_t t9_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 0);
-  const int32x4_t s0_0_3 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  const int32x4_t s0_0_2 = vmlal_laneq_s16(t9_0_2, vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       multipliers16, 1);
-  const int32x4_t s0_1_3 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x0_2), multipliers16,
+  const int32x4_t s0_1_2 = vmlal_high_laneq_s16(t9_1_2, vreinterpretq_s16_u16(x0_2), multipliers16,
       1);
   const int32x4_t t13_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 1);
   const int32x4_t t13_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 1);
-  const int32x4_t s1_0_3 = vmlsl_laneq_s16(t13_0_2, vget_low_s16(vreinterpretq_s16_u16(x0_2)),
+  const int32x4_t s1_0_2 = vmlsl_laneq_s16(t13_0_2, vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       multipliers16, 0);
-  const int32x4_t s1_1_3 = vmlsl_high_laneq_s16(t13_1_2, vreinterpretq_s16_u16(x0_2),
+  const int32x4_t s1_1_2 = vmlsl_high_laneq_s16(t13_1_2, vreinterpretq_s16_u16(x0_2),
       multipliers16, 0);
   const int32x4_t t17_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 2);
   const int32x4_t t17_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 2);
-  const int32x4_t s2_0_3 = vmlal_laneq_s16(t17_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  const int32x4_t s2_0_2 = vmlal_laneq_s16(t17_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 3);
-  const int32x4_t s2_1_3 = vmlal_high_laneq_s16(t17_1_2, vreinterpretq_s16_u16(x2_2),
+  const int32x4_t s2_1_2 = vmlal_high_laneq_s16(t17_1_2, vreinterpretq_s16_u16(x2_2),
       multipliers16, 3);
   const int32x4_t t21_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 3);
   const int32x4_t t21_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 3);
-  const int32x4_t s3_0_3 = vmlsl_laneq_s16(t21_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
+  const int32x4_t s3_0_2 = vmlsl_laneq_s16(t21_0_2, vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 2);
-  const int32x4_t s3_1_3 = vmlsl_high_laneq_s16(t21_1_2, vreinterpretq_s16_u16(x2_2),
+  const int32x4_t s3_1_2 = vmlsl_high_laneq_s16(t21_1_2, vreinterpretq_s16_u16(x2_2),
       multipliers16, 2);
   const int32x4_t t25_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 4);
@@ -246,29 +246,29 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
       multipliers16, 6);
   const int32x4_t s7_1_2 = vmlsl_high_laneq_s16(t37_1_2, vreinterpretq_s16_u16(x6_2),
       multipliers16, 6);
-  const int32x4_t t40_0_2 = vaddq_s32(s0_0_3, s4_0_2);
-  const int32x4_t t40_1_2 = vaddq_s32(s0_1_3, s4_1_2);
+  const int32x4_t t40_0_2 = vaddq_s32(s0_0_2, s4_0_2);
+  const int32x4_t t40_1_2 = vaddq_s32(s0_1_2, s4_1_2);
   const int16x8_t t0_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t40_0_2, t40_1_2, 14);
-  const int32x4_t t43_0_2 = vaddq_s32(s1_0_3, s5_0_2);
-  const int32x4_t t43_1_2 = vaddq_s32(s1_1_3, s5_1_2);
+  const int32x4_t t43_0_2 = vaddq_s32(s1_0_2, s5_0_2);
+  const int32x4_t t43_1_2 = vaddq_s32(s1_1_2, s5_1_2);
   const int16x8_t t1_8 = DAEDALUS_NARROW_N(rshrn, s32, s16, t43_0_2, t43_1_2, 14);
-  const int32x4_t t46_0_2 = vaddq_s32(s2_0_3, s6_0_2);
-  const int32x4_t t46_1_2 = vaddq_s32(s2_1_3, s6_1_2);
+  const int32x4_t t46_0_2 = vaddq_s32(s2_0_2, s6_0_2);
+  const int32x4_t t46_1_2 = vaddq_s32(s2_1_2, s6_1_2);
   const int16x8_t t2_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t46_0_2, t46_1_2, 14);
-  const int32x4_t t49_0_2 = vaddq_s32(s3_0_3, s7_0_2);
-  const int32x4_t t49_1_2 = vaddq_s32(s3_1_3, s7_1_2);
+  const int32x4_t t49_0_2 = vaddq_s32(s3_0_2, s7_0_2);
+  const int32x4_t t49_1_2 = vaddq_s32(s3_1_2, s7_1_2);
   const int16x8_t t3_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t49_0_2, t49_1_2, 14);
-  const int32x4_t t52_0_2 = vsubq_s32(s0_0_3, s4_0_2);
-  const int32x4_t t52_1_2 = vsubq_s32(s0_1_3, s4_1_2);
+  const int32x4_t t52_0_2 = vsubq_s32(s0_0_2, s4_0_2);
+  const int32x4_t t52_1_2 = vsubq_s32(s0_1_2, s4_1_2);
   const int16x8_t t4_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t52_0_2, t52_1_2, 14);
-  const int32x4_t t55_0_2 = vsubq_s32(s1_0_3, s5_0_2);
-  const int32x4_t t55_1_2 = vsubq_s32(s1_1_3, s5_1_2);
+  const int32x4_t t55_0_2 = vsubq_s32(s1_0_2, s5_0_2);
+  const int32x4_t t55_1_2 = vsubq_s32(s1_1_2, s5_1_2);
   const int16x8_t t5_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t55_0_2, t55_1_2, 14);
-  const int32x4_t t58_0_2 = vsubq_s32(s2_0_3, s6_0_2);
-  const int32x4_t t58_1_2 = vsubq_s32(s2_1_3, s6_1_2);
+  const int32x4_t t58_0_2 = vsubq_s32(s2_0_2, s6_0_2);
+  const int32x4_t t58_1_2 = vsubq_s32(s2_1_2, s6_1_2);
   const int16x8_t t6_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t58_0_2, t58_1_2, 14);
-  const int32x4_t t61_0_2 = vsubq_s32(s3_0_3, s7_0_2);
-  const int32x4_t t61_1_2 = vsubq_s32(s3_1_3, s7_1_2);
+  const int32x4_t t61_0_2 = vsubq_s32(s3_0_2, s7_0_2);
+  const int32x4_t t61_1_2 = vsubq_s32(s3_1_2, s7_1_2);
   const int16x8_t t7_3 = DAEDALUS_NARROW_N(rshrn, s32, s16, t61_0_2, t61_1_2, 14);
   const int16x8_t residuals0 = vaddq_s16(t0_8, t2_3);
   const int16x8_t t1_9 = vaddq_s16(t1_8, t3_3);
@@ -276,31 +276,31 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t3_4 = vsubq_s16(t1_8, t3_3);
   const int32x4_t t73_0_2 = vmull_laneq_s16(vget_low_s16(t4_3), multipliers16_2, 0);
   const int32x4_t t73_1_2 = vmull_high_laneq_s16(t4_3, multipliers16_2, 0);
-  const int32x4_t s0_0_4 = vmlal_laneq_s16(t73_0_2, vget_low_s16(t5_3), multipliers16_2, 1);
-  const int32x4_t s0_1_4 = vmlal_high_laneq_s16(t73_1_2, t5_3, multipliers16_2, 1);
+  const int32x4_t a0_0_2 = vmlal_laneq_s16(t73_0_2, vget_low_s16(t5_3), multipliers16_2, 1);
+  const int32x4_t a0_1_2 = vmlal_high_laneq_s16(t73_1_2, t5_3, multipliers16_2, 1);
   const int32x4_t t77_0_2 = vmull_laneq_s16(vget_low_s16(t4_3), multipliers16_2, 1);
   const int32x4_t t77_1_2 = vmull_high_laneq_s16(t4_3, multipliers16_2, 1);
-  const int32x4_t s1_0_4 = vmlsl_laneq_s16(t77_0_2, vget_low_s16(t5_3), multipliers16_2, 0);
-  const int32x4_t s1_1_4 = vmlsl_high_laneq_s16(t77_1_2, t5_3, multipliers16_2, 0);
+  const int32x4_t a1_0_2 = vmlsl_laneq_s16(t77_0_2, vget_low_s16(t5_3), multipliers16_2, 0);
+  const int32x4_t a1_1_2 = vmlsl_high_laneq_s16(t77_1_2, t5_3, multipliers16_2, 0);
   const int32x4_t t80_0_2 = vmull_laneq_s16(vget_low_s16(t7_3), multipliers16_2, 1);
   const int32x4_t t80_1_2 = vmull_high_laneq_s16(t7_3, multipliers16_2, 1);
-  const int32x4_t s3_0_4 = vmlal_laneq_s16(t80_0_2, vget_low_s16(t6_3), multipliers16_2, 0);
-  const int32x4_t s3_1_4 = vmlal_high_laneq_s16(t80_1_2, t6_3, multipliers16_2, 0);
+  const int32x4_t b1_0_2 = vmlal_laneq_s16(t80_0_2, vget_low_s16(t6_3), multipliers16_2, 0);
+  const int32x4_t b1_1_2 = vmlal_high_laneq_s16(t80_1_2, t6_3, multipliers16_2, 0);
   const int32x4_t t83_0_2 = vmull_laneq_s16(vget_low_s16(t7_3), multipliers16_2, 0);
   const int32x4_t t83_1_2 = vmull_high_laneq_s16(t7_3, multipliers16_2, 0);
-  const int32x4_t s2_0_4 = vmlsl_laneq_s16(t83_0_2, vget_low_s16(t6_3), multipliers16_2, 1);
-  const int32x4_t s2_1_4 = vmlsl_high_laneq_s16(t83_1_2, t6_3, multipliers16_2, 1);
-  const int32x4_t t86_0_2 = vaddq_s32(s0_0_4, s2_0_4);
-  const int32x4_t t86_1_2 = vaddq_s32(s0_1_4, s2_1_4);
+  const int32x4_t b0_0_2 = vmlsl_laneq_s16(t83_0_2, vget_low_s16(t6_3), multipliers16_2, 1);
+  const int32x4_t b0_1_2 = vmlsl_high_laneq_s16(t83_1_2, t6_3, multipliers16_2, 1);
+  const int32x4_t t86_0_2 = vaddq_s32(a0_0_2, b0_0_2);
+  const int32x4_t t86_1_2 = vaddq_s32(a0_1_2, b0_1_2);
   const int16x8_t t4_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0_2, t86_1_2, 14);
-  const int32x4_t t89_0_2 = vaddq_s32(s1_0_4, s3_0_4);
-  const int32x4_t t89_1_2 = vaddq_s32(s1_1_4, s3_1_4);
+  const int32x4_t t89_0_2 = vaddq_s32(a1_0_2, b1_0_2);
+  const int32x4_t t89_1_2 = vaddq_s32(a1_1_2, b1_1_2);
   const int16x8_t residuals6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0_2, t89_1_2, 14);
-  const int32x4_t t92_0_2 = vsubq_s32(s0_0_4, s2_0_4);
-  const int32x4_t t92_1_2 = vsubq_s32(s0_1_4, s2_1_4);
+  const int32x4_t t92_0_2 = vsubq_s32(a0_0_2, b0_0_2);
+  const int32x4_t t92_1_2 = vsubq_s32(a0_1_2, b0_1_2);
   const int16x8_t t6_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0_2, t92_1_2, 14);
-  const int32x4_t t95_0_2 = vsubq_s32(s1_0_4, s3_0_4);
-  const int32x4_t t95_1_2 = vsubq_s32(s1_1_4, s3_1_4);
+  const int32x4_t t95_0_2 = vsubq_s32(a1_0_2, b1_0_2);
+  const int32x4_t t95_1_2 = vsubq_s32(a1_1_2, b1_1_2);
   const int16x8_t t7_4 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0_2, t95_1_2, 14);
   const int16x8_t residuals1 = vnegq_s16(t4_4);
   const int32x4_t t102_0_2 = vmull_laneq_s16(vget_low_s16(t6_4), multipliers16_2, 2);

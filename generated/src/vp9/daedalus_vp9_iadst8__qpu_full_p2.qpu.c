@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 986b32f66ef996a1
+ * input hash 9db758d2cbd7ff47
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 5ed0459fd152c81e
+ * input hash 9a2cfe9bdf2fd99e
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  *   transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 7a88f1a0f549cd83
+ * input hash edac69bf902270ab
  */
 #include <stdint.h>
 #include <string.h>
@@ -127,32 +127,32 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t3_2 = vsubq_s16(t1, t3);
   const int32x4_t t73_0 = vmulq_laneq_s32(t4_0, multipliers32, 0);
   const int32x4_t t73_1 = vmulq_laneq_s32(t4_1, multipliers32, 0);
-  const int32x4_t s0_0_2 = vmlaq_laneq_s32(t73_0, t5_0, multipliers32, 1);
-  const int32x4_t s0_1_2 = vmlaq_laneq_s32(t73_1, t5_1, multipliers32, 1);
+  const int32x4_t a0_0 = vmlaq_laneq_s32(t73_0, t5_0, multipliers32, 1);
+  const int32x4_t a0_1 = vmlaq_laneq_s32(t73_1, t5_1, multipliers32, 1);
   const int32x4_t t77_0 = vmulq_laneq_s32(t4_0, multipliers32, 1);
   const int32x4_t t77_1 = vmulq_laneq_s32(t4_1, multipliers32, 1);
-  const int32x4_t s1_0_2 = vmlsq_laneq_s32(t77_0, t5_0, multipliers32, 0);
-  const int32x4_t s1_1_2 = vmlsq_laneq_s32(t77_1, t5_1, multipliers32, 0);
+  const int32x4_t a1_0 = vmlsq_laneq_s32(t77_0, t5_0, multipliers32, 0);
+  const int32x4_t a1_1 = vmlsq_laneq_s32(t77_1, t5_1, multipliers32, 0);
   const int32x4_t t80_0 = vmulq_laneq_s32(t7_0, multipliers32, 1);
   const int32x4_t t80_1 = vmulq_laneq_s32(t7_1, multipliers32, 1);
-  const int32x4_t s3_0_2 = vmlaq_laneq_s32(t80_0, t6_0, multipliers32, 0);
-  const int32x4_t s3_1_2 = vmlaq_laneq_s32(t80_1, t6_1, multipliers32, 0);
+  const int32x4_t b1_0 = vmlaq_laneq_s32(t80_0, t6_0, multipliers32, 0);
+  const int32x4_t b1_1 = vmlaq_laneq_s32(t80_1, t6_1, multipliers32, 0);
   const int32x4_t t83_0 = vmulq_laneq_s32(t7_0, multipliers32, 0);
   const int32x4_t t83_1 = vmulq_laneq_s32(t7_1, multipliers32, 0);
-  const int32x4_t s2_0_2 = vmlsq_laneq_s32(t83_0, t6_0, multipliers32, 1);
-  const int32x4_t s2_1_2 = vmlsq_laneq_s32(t83_1, t6_1, multipliers32, 1);
-  const int32x4_t t86_0 = vaddq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t86_1 = vaddq_s32(s0_1_2, s2_1_2);
+  const int32x4_t b0_0 = vmlsq_laneq_s32(t83_0, t6_0, multipliers32, 1);
+  const int32x4_t b0_1 = vmlsq_laneq_s32(t83_1, t6_1, multipliers32, 1);
+  const int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
+  const int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
   const int16x8_t t4 = vrshrnq_n_s32(t86_0, t86_1, 14);
-  const int32x4_t t89_0 = vaddq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t89_1 = vaddq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
+  const int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
   const int16x8_t t5 = vrshrnq_n_s32(t89_0, t89_1, 14);
-  const int32x4_t t92_0 = vsubq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t92_1 = vsubq_s32(s0_1_2, s2_1_2);
+  const int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
+  const int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
   const int32x4_t t6_0_2 = vrshrq_n_s32(t92_0, 14);
   const int32x4_t t6_1_2 = vrshrq_n_s32(t92_1, 14);
-  const int32x4_t t95_0 = vsubq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t95_1 = vsubq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
+  const int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
   const int32x4_t t7_0_2 = vrshrq_n_s32(t95_0, 14);
   const int32x4_t t7_1_2 = vrshrq_n_s32(t95_1, 14);
   const int16x8_t t99 = vnegq_s16(t4);
@@ -216,32 +216,32 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t11_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       multipliers16, 1);
   const int32x4_t t11_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 1);
-  const int32x4_t s0_0_3 = vaddq_s32(t9_0_2, t11_0_2);
-  const int32x4_t s0_1_3 = vaddq_s32(t9_1_2, t11_1_2);
+  const int32x4_t s0_0_2 = vaddq_s32(t9_0_2, t11_0_2);
+  const int32x4_t s0_1_2 = vaddq_s32(t9_1_2, t11_1_2);
   const int32x4_t t13_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x7_2)),
       multipliers16, 1);
   const int32x4_t t13_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x7_2), multipliers16, 1);
   const int32x4_t t14_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x0_2)),
       multipliers16, 0);
   const int32x4_t t14_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x0_2), multipliers16, 0);
-  const int32x4_t s1_0_3 = vsubq_s32(t13_0_2, t14_0_2);
-  const int32x4_t s1_1_3 = vsubq_s32(t13_1_2, t14_1_2);
+  const int32x4_t s1_0_2 = vsubq_s32(t13_0_2, t14_0_2);
+  const int32x4_t s1_1_2 = vsubq_s32(t13_1_2, t14_1_2);
   const int32x4_t t17_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 2);
   const int32x4_t t17_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 2);
   const int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 3);
   const int32x4_t t19_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 3);
-  const int32x4_t s2_0_3 = vaddq_s32(t17_0_2, t19_0_2);
-  const int32x4_t s2_1_3 = vaddq_s32(t17_1_2, t19_1_2);
+  const int32x4_t s2_0_2 = vaddq_s32(t17_0_2, t19_0_2);
+  const int32x4_t s2_1_2 = vaddq_s32(t17_1_2, t19_1_2);
   const int32x4_t t21_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x5_2)),
       multipliers16, 3);
   const int32x4_t t21_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x5_2), multipliers16, 3);
   const int32x4_t t22_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x2_2)),
       multipliers16, 2);
   const int32x4_t t22_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x2_2), multipliers16, 2);
-  const int32x4_t s3_0_3 = vsubq_s32(t21_0_2, t22_0_2);
-  const int32x4_t s3_1_3 = vsubq_s32(t21_1_2, t22_1_2);
+  const int32x4_t s3_0_2 = vsubq_s32(t21_0_2, t22_0_2);
+  const int32x4_t s3_1_2 = vsubq_s32(t21_1_2, t22_1_2);
   const int32x4_t t25_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(x3_2)),
       multipliers16, 4);
   const int32x4_t t25_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x3_2), multipliers16, 4);
@@ -274,34 +274,34 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int32x4_t t38_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(x6_2), multipliers16, 6);
   const int32x4_t s7_0_2 = vsubq_s32(t37_0_2, t38_0_2);
   const int32x4_t s7_1_2 = vsubq_s32(t37_1_2, t38_1_2);
-  const int32x4_t t40_0_2 = vaddq_s32(s0_0_3, s4_0_2);
-  const int32x4_t t40_1_2 = vaddq_s32(s0_1_3, s4_1_2);
+  const int32x4_t t40_0_2 = vaddq_s32(s0_0_2, s4_0_2);
+  const int32x4_t t40_1_2 = vaddq_s32(s0_1_2, s4_1_2);
   const int32x4_t t0_0_3 = vrshrq_n_s32(t40_0_2, 14);
   const int32x4_t t0_1_3 = vrshrq_n_s32(t40_1_2, 14);
-  const int32x4_t t43_0_2 = vaddq_s32(s1_0_3, s5_0_2);
-  const int32x4_t t43_1_2 = vaddq_s32(s1_1_3, s5_1_2);
+  const int32x4_t t43_0_2 = vaddq_s32(s1_0_2, s5_0_2);
+  const int32x4_t t43_1_2 = vaddq_s32(s1_1_2, s5_1_2);
   const int16x8_t t1_3 = vrshrnq_n_s32(t43_0_2, t43_1_2, 14);
-  const int32x4_t t46_0_2 = vaddq_s32(s2_0_3, s6_0_2);
-  const int32x4_t t46_1_2 = vaddq_s32(s2_1_3, s6_1_2);
+  const int32x4_t t46_0_2 = vaddq_s32(s2_0_2, s6_0_2);
+  const int32x4_t t46_1_2 = vaddq_s32(s2_1_2, s6_1_2);
   const int32x4_t t2_0_3 = vrshrq_n_s32(t46_0_2, 14);
   const int32x4_t t2_1_3 = vrshrq_n_s32(t46_1_2, 14);
-  const int32x4_t t49_0_2 = vaddq_s32(s3_0_3, s7_0_2);
-  const int32x4_t t49_1_2 = vaddq_s32(s3_1_3, s7_1_2);
+  const int32x4_t t49_0_2 = vaddq_s32(s3_0_2, s7_0_2);
+  const int32x4_t t49_1_2 = vaddq_s32(s3_1_2, s7_1_2);
   const int16x8_t t3_3 = vrshrnq_n_s32(t49_0_2, t49_1_2, 14);
-  const int32x4_t t52_0_2 = vsubq_s32(s0_0_3, s4_0_2);
-  const int32x4_t t52_1_2 = vsubq_s32(s0_1_3, s4_1_2);
+  const int32x4_t t52_0_2 = vsubq_s32(s0_0_2, s4_0_2);
+  const int32x4_t t52_1_2 = vsubq_s32(s0_1_2, s4_1_2);
   const int32x4_t t4_0_2 = vrshrq_n_s32(t52_0_2, 14);
   const int32x4_t t4_1_2 = vrshrq_n_s32(t52_1_2, 14);
-  const int32x4_t t55_0_2 = vsubq_s32(s1_0_3, s5_0_2);
-  const int32x4_t t55_1_2 = vsubq_s32(s1_1_3, s5_1_2);
+  const int32x4_t t55_0_2 = vsubq_s32(s1_0_2, s5_0_2);
+  const int32x4_t t55_1_2 = vsubq_s32(s1_1_2, s5_1_2);
   const int32x4_t t5_0_2 = vrshrq_n_s32(t55_0_2, 14);
   const int32x4_t t5_1_2 = vrshrq_n_s32(t55_1_2, 14);
-  const int32x4_t t58_0_2 = vsubq_s32(s2_0_3, s6_0_2);
-  const int32x4_t t58_1_2 = vsubq_s32(s2_1_3, s6_1_2);
+  const int32x4_t t58_0_2 = vsubq_s32(s2_0_2, s6_0_2);
+  const int32x4_t t58_1_2 = vsubq_s32(s2_1_2, s6_1_2);
   const int32x4_t t6_0_3 = vrshrq_n_s32(t58_0_2, 14);
   const int32x4_t t6_1_3 = vrshrq_n_s32(t58_1_2, 14);
-  const int32x4_t t61_0_2 = vsubq_s32(s3_0_3, s7_0_2);
-  const int32x4_t t61_1_2 = vsubq_s32(s3_1_3, s7_1_2);
+  const int32x4_t t61_0_2 = vsubq_s32(s3_0_2, s7_0_2);
+  const int32x4_t t61_1_2 = vsubq_s32(s3_1_2, s7_1_2);
   const int32x4_t t7_0_3 = vrshrq_n_s32(t61_0_2, 14);
   const int32x4_t t7_1_3 = vrshrq_n_s32(t61_1_2, 14);
   const int32x4_t residuals0_0 = vaddq_s32(t0_0_3, t2_0_3);
@@ -313,32 +313,32 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t3_4 = vsubq_s16(t1_3, t3_3);
   const int32x4_t t73_0_2 = vmulq_laneq_s32(t4_0_2, multipliers32, 0);
   const int32x4_t t73_1_2 = vmulq_laneq_s32(t4_1_2, multipliers32, 0);
-  const int32x4_t s0_0_4 = vmlaq_laneq_s32(t73_0_2, t5_0_2, multipliers32, 1);
-  const int32x4_t s0_1_4 = vmlaq_laneq_s32(t73_1_2, t5_1_2, multipliers32, 1);
+  const int32x4_t a0_0_2 = vmlaq_laneq_s32(t73_0_2, t5_0_2, multipliers32, 1);
+  const int32x4_t a0_1_2 = vmlaq_laneq_s32(t73_1_2, t5_1_2, multipliers32, 1);
   const int32x4_t t77_0_2 = vmulq_laneq_s32(t4_0_2, multipliers32, 1);
   const int32x4_t t77_1_2 = vmulq_laneq_s32(t4_1_2, multipliers32, 1);
-  const int32x4_t s1_0_4 = vmlsq_laneq_s32(t77_0_2, t5_0_2, multipliers32, 0);
-  const int32x4_t s1_1_4 = vmlsq_laneq_s32(t77_1_2, t5_1_2, multipliers32, 0);
+  const int32x4_t a1_0_2 = vmlsq_laneq_s32(t77_0_2, t5_0_2, multipliers32, 0);
+  const int32x4_t a1_1_2 = vmlsq_laneq_s32(t77_1_2, t5_1_2, multipliers32, 0);
   const int32x4_t t80_0_2 = vmulq_laneq_s32(t7_0_3, multipliers32, 1);
   const int32x4_t t80_1_2 = vmulq_laneq_s32(t7_1_3, multipliers32, 1);
-  const int32x4_t s3_0_4 = vmlaq_laneq_s32(t80_0_2, t6_0_3, multipliers32, 0);
-  const int32x4_t s3_1_4 = vmlaq_laneq_s32(t80_1_2, t6_1_3, multipliers32, 0);
+  const int32x4_t b1_0_2 = vmlaq_laneq_s32(t80_0_2, t6_0_3, multipliers32, 0);
+  const int32x4_t b1_1_2 = vmlaq_laneq_s32(t80_1_2, t6_1_3, multipliers32, 0);
   const int32x4_t t83_0_2 = vmulq_laneq_s32(t7_0_3, multipliers32, 0);
   const int32x4_t t83_1_2 = vmulq_laneq_s32(t7_1_3, multipliers32, 0);
-  const int32x4_t s2_0_4 = vmlsq_laneq_s32(t83_0_2, t6_0_3, multipliers32, 1);
-  const int32x4_t s2_1_4 = vmlsq_laneq_s32(t83_1_2, t6_1_3, multipliers32, 1);
-  const int32x4_t t86_0_2 = vaddq_s32(s0_0_4, s2_0_4);
-  const int32x4_t t86_1_2 = vaddq_s32(s0_1_4, s2_1_4);
+  const int32x4_t b0_0_2 = vmlsq_laneq_s32(t83_0_2, t6_0_3, multipliers32, 1);
+  const int32x4_t b0_1_2 = vmlsq_laneq_s32(t83_1_2, t6_1_3, multipliers32, 1);
+  const int32x4_t t86_0_2 = vaddq_s32(a0_0_2, b0_0_2);
+  const int32x4_t t86_1_2 = vaddq_s32(a0_1_2, b0_1_2);
   const int16x8_t t4_2 = vrshrnq_n_s32(t86_0_2, t86_1_2, 14);
-  const int32x4_t t89_0_2 = vaddq_s32(s1_0_4, s3_0_4);
-  const int32x4_t t89_1_2 = vaddq_s32(s1_1_4, s3_1_4);
+  const int32x4_t t89_0_2 = vaddq_s32(a1_0_2, b1_0_2);
+  const int32x4_t t89_1_2 = vaddq_s32(a1_1_2, b1_1_2);
   const int16x8_t residuals6 = vrshrnq_n_s32(t89_0_2, t89_1_2, 14);
-  const int32x4_t t92_0_2 = vsubq_s32(s0_0_4, s2_0_4);
-  const int32x4_t t92_1_2 = vsubq_s32(s0_1_4, s2_1_4);
+  const int32x4_t t92_0_2 = vsubq_s32(a0_0_2, b0_0_2);
+  const int32x4_t t92_1_2 = vsubq_s32(a0_1_2, b0_1_2);
   const int32x4_t t6_0_4 = vrshrq_n_s32(t92_0_2, 14);
   const int32x4_t t6_1_4 = vrshrq_n_s32(t92_1_2, 14);
-  const int32x4_t t95_0_2 = vsubq_s32(s1_0_4, s3_0_4);
-  const int32x4_t t95_1_2 = vsubq_s32(s1_1_4, s3_1_4);
+  const int32x4_t t95_0_2 = vsubq_s32(a1_0_2, b1_0_2);
+  const int32x4_t t95_1_2 = vsubq_s32(a1_1_2, b1_1_2);
   const int32x4_t t7_0_4 = vrshrq_n_s32(t95_0_2, 14);
   const int32x4_t t7_1_4 = vrshrq_n_s32(t95_1_2, 14);
   const int16x8_t residuals1 = vnegq_s16(t4_2);

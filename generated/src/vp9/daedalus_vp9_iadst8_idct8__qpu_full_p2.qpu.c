@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 2a459cc12d6460d0
+ * input hash a5e47c778a98f82a
  */
 #include <stddef.h>
 #include <stdint.h>

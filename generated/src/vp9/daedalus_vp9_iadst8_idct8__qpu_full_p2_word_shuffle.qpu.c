@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash c8c91d1efd8ad870
+ * input hash e7ae02bb3d574891
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  *   (inverse DCT, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 367e7e2eaf657bdc
+ * input hash 542d900594d23f65
  */
 #include <stdint.h>
 #include <string.h>
@@ -130,32 +130,32 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t3_2 = vsubq_s16(t1, t3);
   const int32x4_t t73_0 = vmulq_laneq_s32(t4_0, multipliers32, 0);
   const int32x4_t t73_1 = vmulq_laneq_s32(t4_1, multipliers32, 0);
-  const int32x4_t s0_0_2 = vmlaq_laneq_s32(t73_0, t5_0, multipliers32, 1);
-  const int32x4_t s0_1_2 = vmlaq_laneq_s32(t73_1, t5_1, multipliers32, 1);
+  const int32x4_t a0_0 = vmlaq_laneq_s32(t73_0, t5_0, multipliers32, 1);
+  const int32x4_t a0_1 = vmlaq_laneq_s32(t73_1, t5_1, multipliers32, 1);
   const int32x4_t t77_0 = vmulq_laneq_s32(t4_0, multipliers32, 1);
   const int32x4_t t77_1 = vmulq_laneq_s32(t4_1, multipliers32, 1);
-  const int32x4_t s1_0_2 = vmlsq_laneq_s32(t77_0, t5_0, multipliers32, 0);
-  const int32x4_t s1_1_2 = vmlsq_laneq_s32(t77_1, t5_1, multipliers32, 0);
+  const int32x4_t a1_0 = vmlsq_laneq_s32(t77_0, t5_0, multipliers32, 0);
+  const int32x4_t a1_1 = vmlsq_laneq_s32(t77_1, t5_1, multipliers32, 0);
   const int32x4_t t80_0 = vmulq_laneq_s32(t7_0, multipliers32, 1);
   const int32x4_t t80_1 = vmulq_laneq_s32(t7_1, multipliers32, 1);
-  const int32x4_t s3_0_2 = vmlaq_laneq_s32(t80_0, t6_0, multipliers32, 0);
-  const int32x4_t s3_1_2 = vmlaq_laneq_s32(t80_1, t6_1, multipliers32, 0);
+  const int32x4_t b1_0 = vmlaq_laneq_s32(t80_0, t6_0, multipliers32, 0);
+  const int32x4_t b1_1 = vmlaq_laneq_s32(t80_1, t6_1, multipliers32, 0);
   const int32x4_t t83_0 = vmulq_laneq_s32(t7_0, multipliers32, 0);
   const int32x4_t t83_1 = vmulq_laneq_s32(t7_1, multipliers32, 0);
-  const int32x4_t s2_0_2 = vmlsq_laneq_s32(t83_0, t6_0, multipliers32, 1);
-  const int32x4_t s2_1_2 = vmlsq_laneq_s32(t83_1, t6_1, multipliers32, 1);
-  const int32x4_t t86_0 = vaddq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t86_1 = vaddq_s32(s0_1_2, s2_1_2);
+  const int32x4_t b0_0 = vmlsq_laneq_s32(t83_0, t6_0, multipliers32, 1);
+  const int32x4_t b0_1 = vmlsq_laneq_s32(t83_1, t6_1, multipliers32, 1);
+  const int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
+  const int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
   const int16x8_t t4 = vrshrnq_n_s32(t86_0, t86_1, 14);
-  const int32x4_t t89_0 = vaddq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t89_1 = vaddq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
+  const int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
   const int16x8_t t5 = vrshrnq_n_s32(t89_0, t89_1, 14);
-  const int32x4_t t92_0 = vsubq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t92_1 = vsubq_s32(s0_1_2, s2_1_2);
+  const int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
+  const int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
   const int32x4_t t6_0_2 = vrshrq_n_s32(t92_0, 14);
   const int32x4_t t6_1_2 = vrshrq_n_s32(t92_1, 14);
-  const int32x4_t t95_0 = vsubq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t95_1 = vsubq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
+  const int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
   const int32x4_t t7_0_2 = vrshrq_n_s32(t95_0, 14);
   const int32x4_t t7_1_2 = vrshrq_n_s32(t95_1, 14);
   const int16x8_t t99 = vnegq_s16(t4);

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 87479c862cad330b
+ * input hash 0db0636c4c9a4925
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 962524165f88ee1b
+ * input hash 2b4c57edd18bf24d
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 666f43d6b47f8c62
+ * input hash d3bd8f781ac86c99
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 2e0c6e87d57acc96
+ * input hash 91a0821ae71dc37e
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   glsl/vp9/daedalus_vp9_idct4_iadst4__glsl_full_p2_word_pack.comp and templates/variant.spv.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * GLSL 0ca4209ae6220e4d
+ * GLSL 2f1d793ef6737b31
  * made by glslang 11:12.0.0, SPIRV-Tools v2023.1
  */
 #include <stddef.h>

@@ -8,7 +8,7 @@
  *   8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash b31209f0d1f97538
+ * input hash 7dcfc8b90ca5f6f4
  */
 #include <stdint.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash bc10952c1d763851
+ * input hash f873da198bf9f543
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 4420980c56cfff7d
+ * input hash 09e9693becf3e0e6
  */
 #include <stddef.h>
 #include <stdint.h>

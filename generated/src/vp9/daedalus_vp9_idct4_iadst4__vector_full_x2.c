@@ -8,7 +8,7 @@
  *   8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 468fafb25b849961
+ * input hash 8efa54bb3e2fd4b3
  */
 #include <stdint.h>
 #include <string.h>

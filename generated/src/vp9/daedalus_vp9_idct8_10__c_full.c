@@ -7,7 +7,7 @@
  * computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 3), 8.7.2 (2D inverse transform), BitDepth 10
  * assumes t18: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash 882085aeb84b3df6
+ * input hash cab82dc6858d0177
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -19,96 +19,111 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *
   int32_t rows[8][8];
   /* stage 1 of 2: v = 0..7; writes rows */
   for (int v = 0; v < 8; v++) {
-    const int32_t t0 = coeffs[v];
-    const int32_t t1 = coeffs[v + 8];
-    const int32_t t2 = coeffs[v + 16];
-    const int32_t t3 = coeffs[v + 24];
-    const int32_t t4 = coeffs[v + 32];
-    const int32_t t5 = coeffs[v + 40];
-    const int32_t t6 = coeffs[v + 48];
-    const int32_t t7 = coeffs[v + 56];
-    const int32_t x = (int32_t)((uint32_t)t0 + (uint32_t)t4);
-    const int32_t t12 = (int32_t)daedalus_round_shift64(((int64_t)x * 11585), 14);
-    const int32_t x_2 = (int32_t)((uint32_t)t0 - (uint32_t)t4);
-    const int32_t t16 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
-    const int32_t t27 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t2 * (uint32_t)6270)) - ((int32_t)((uint32_t)t6 * (uint32_t)15137))), 14);
-    const int32_t t28 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t2 * (uint32_t)15137)) +
-        ((int32_t)((uint32_t)t6 * (uint32_t)6270))), 14);
-    const int32_t t39 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t1 * (uint32_t)3196)) - ((int32_t)((uint32_t)t7 * (uint32_t)16069))), 14);
-    const int32_t t40 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t1 * (uint32_t)16069)) +
-        ((int32_t)((uint32_t)t7 * (uint32_t)3196))), 14);
-    const int32_t t51 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t5 * (uint32_t)13623)) - ((int32_t)((uint32_t)t3 * (uint32_t)9102))), 14);
-    const int32_t t52 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t5 * (uint32_t)9102)) +
-        ((int32_t)((uint32_t)t3 * (uint32_t)13623))), 14);
-    const int32_t t54 = t12 + t28;
-    const int32_t t56 = t12 - t28;
-    const int32_t t58 = t16 + t27;
-    const int32_t t60 = t16 - t27;
-    const int32_t t62 = t39 + t51;
-    const int32_t t64 = t39 - t51;
-    const int32_t t66 = t40 + t52;
-    const int32_t t68 = t40 - t52;
-    const int32_t x_3 = t68 + t64;
-    const int32_t t72 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
-    const int32_t x_4 = t68 - t64;
-    const int32_t t76 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
-    rows[v][0] = (int32_t)(t54 + t66);
-    rows[v][1] = (int32_t)(t58 + t72);
-    rows[v][2] = (int32_t)(t60 + t76);
-    rows[v][3] = (int32_t)(t56 + t62);
-    rows[v][4] = (int32_t)(t56 - t62);
-    rows[v][5] = (int32_t)(t60 - t76);
-    rows[v][6] = (int32_t)(t58 - t72);
-    rows[v][7] = (int32_t)(t54 - t66);
+    const int32_t x0 = coeffs[v];
+    const int32_t x1 = coeffs[v + 8];
+    const int32_t x2 = coeffs[v + 16];
+    const int32_t x3 = coeffs[v + 24];
+    const int32_t x4 = coeffs[v + 32];
+    const int32_t x5 = coeffs[v + 40];
+    const int32_t x6 = coeffs[v + 48];
+    const int32_t x7 = coeffs[v + 56];
+    const int32_t x = (int32_t)((uint32_t)x0 + (uint32_t)x4);
+    const int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x * 11585), 14);
+    const int32_t x_2 = (int32_t)((uint32_t)x0 - (uint32_t)x4);
+    const int32_t s1 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
+    const int32_t s2 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)6270)) - ((int32_t)((uint32_t)x6 * (uint32_t)15137))), 14);
+    const int32_t s3 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)15137)) +
+        ((int32_t)((uint32_t)x6 * (uint32_t)6270))), 14);
+    const int32_t s4 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)3196)) - ((int32_t)((uint32_t)x7 * (uint32_t)16069))), 14);
+    const int32_t s7 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)16069)) +
+        ((int32_t)((uint32_t)x7 * (uint32_t)3196))), 14);
+    const int32_t s5 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)13623)) - ((int32_t)((uint32_t)x3 * (uint32_t)9102))), 14);
+    const int32_t s6 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)9102)) +
+        ((int32_t)((uint32_t)x3 * (uint32_t)13623))), 14);
+    const int32_t e0 = s0 + s3;
+    const int32_t e3 = s0 - s3;
+    const int32_t e1 = s1 + s2;
+    const int32_t e2 = s1 - s2;
+    const int32_t o4 = s4 + s5;
+    const int32_t o5 = s4 - s5;
+    const int32_t o7 = s7 + s6;
+    const int32_t o6 = s7 - s6;
+    const int32_t x_3 = o6 + o5;
+    const int32_t m6 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
+    const int32_t x_4 = o6 - o5;
+    const int32_t m5 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
+    const int32_t y0 = e0 + o7;
+    const int32_t y7 = e0 - o7;
+    const int32_t y1 = e1 + m6;
+    const int32_t y6 = e1 - m6;
+    const int32_t y2 = e2 + m5;
+    const int32_t y5 = e2 - m5;
+    const int32_t y3 = e3 + o4;
+    const int32_t y4 = e3 - o4;
+    rows[v][0] = (int32_t)y0;
+    rows[v][1] = (int32_t)y1;
+    rows[v][2] = (int32_t)y2;
+    rows[v][3] = (int32_t)y3;
+    rows[v][4] = (int32_t)y4;
+    rows[v][5] = (int32_t)y5;
+    rows[v][6] = (int32_t)y6;
+    rows[v][7] = (int32_t)y7;
   }
   /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
-    const int32_t t0 = rows[0][x];
-    const int32_t t1 = rows[1][x];
-    const int32_t t2 = rows[2][x];
-    const int32_t t3 = rows[3][x];
-    const int32_t t4 = rows[4][x];
-    const int32_t t5 = rows[5][x];
-    const int32_t t6 = rows[6][x];
-    const int32_t t7 = rows[7][x];
-    const int32_t x_2 = (int32_t)((uint32_t)t0 + (uint32_t)t4);
-    const int32_t t12 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
-    const int32_t x_3 = (int32_t)((uint32_t)t0 - (uint32_t)t4);
-    const int32_t t16 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
-    const int32_t t27 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t2 * (uint32_t)6270)) - ((int32_t)((uint32_t)t6 * (uint32_t)15137))), 14);
-    const int32_t t28 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t2 * (uint32_t)15137)) +
-        ((int32_t)((uint32_t)t6 * (uint32_t)6270))), 14);
-    const int32_t t39 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t1 * (uint32_t)3196)) - ((int32_t)((uint32_t)t7 * (uint32_t)16069))), 14);
-    const int32_t t40 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t1 * (uint32_t)16069)) +
-        ((int32_t)((uint32_t)t7 * (uint32_t)3196))), 14);
-    const int32_t t51 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t5 * (uint32_t)13623)) - ((int32_t)((uint32_t)t3 * (uint32_t)9102))), 14);
-    const int32_t t52 =
-        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)t5 * (uint32_t)9102)) +
-        ((int32_t)((uint32_t)t3 * (uint32_t)13623))), 14);
-    const int32_t t54 = t12 + t28;
-    const int32_t t56 = t12 - t28;
-    const int32_t t58 = t16 + t27;
-    const int32_t t60 = t16 - t27;
-    const int32_t t62 = t39 + t51;
-    const int32_t t64 = t39 - t51;
-    const int32_t t66 = t40 + t52;
-    const int32_t t68 = t40 - t52;
-    const int32_t x_4 = t68 + t64;
-    const int32_t t72 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
-    const int32_t x_5 = t68 - t64;
-    const int32_t t76 = (int32_t)daedalus_round_shift64(((int64_t)x_5 * 11585), 14);
-    const int32_t residual = t54 - t66;
+    const int32_t x0 = rows[0][x];
+    const int32_t x1 = rows[1][x];
+    const int32_t x2 = rows[2][x];
+    const int32_t x3 = rows[3][x];
+    const int32_t x4 = rows[4][x];
+    const int32_t x5 = rows[5][x];
+    const int32_t x6 = rows[6][x];
+    const int32_t x7 = rows[7][x];
+    const int32_t x_2 = (int32_t)((uint32_t)x0 + (uint32_t)x4);
+    const int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x_2 * 11585), 14);
+    const int32_t x_3 = (int32_t)((uint32_t)x0 - (uint32_t)x4);
+    const int32_t s1 = (int32_t)daedalus_round_shift64(((int64_t)x_3 * 11585), 14);
+    const int32_t s2 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)6270)) - ((int32_t)((uint32_t)x6 * (uint32_t)15137))), 14);
+    const int32_t s3 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x2 * (uint32_t)15137)) +
+        ((int32_t)((uint32_t)x6 * (uint32_t)6270))), 14);
+    const int32_t s4 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)3196)) - ((int32_t)((uint32_t)x7 * (uint32_t)16069))), 14);
+    const int32_t s7 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x1 * (uint32_t)16069)) +
+        ((int32_t)((uint32_t)x7 * (uint32_t)3196))), 14);
+    const int32_t s5 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)13623)) - ((int32_t)((uint32_t)x3 * (uint32_t)9102))), 14);
+    const int32_t s6 =
+        (int32_t)daedalus_round_shift64(((int64_t)((int32_t)((uint32_t)x5 * (uint32_t)9102)) +
+        ((int32_t)((uint32_t)x3 * (uint32_t)13623))), 14);
+    const int32_t e0 = s0 + s3;
+    const int32_t e3 = s0 - s3;
+    const int32_t e1 = s1 + s2;
+    const int32_t e2 = s1 - s2;
+    const int32_t o4 = s4 + s5;
+    const int32_t o5 = s4 - s5;
+    const int32_t o7 = s7 + s6;
+    const int32_t o6 = s7 - s6;
+    const int32_t x_4 = o6 + o5;
+    const int32_t m6 = (int32_t)daedalus_round_shift64(((int64_t)x_4 * 11585), 14);
+    const int32_t x_5 = o6 - o5;
+    const int32_t m5 = (int32_t)daedalus_round_shift64(((int64_t)x_5 * 11585), 14);
+    const int32_t y0 = e0 + o7;
+    const int32_t residual = e0 - o7;
+    const int32_t y1 = e1 + m6;
+    const int32_t y6 = e1 - m6;
+    const int32_t y2 = e2 + m5;
+    const int32_t y5 = e2 - m5;
+    const int32_t y3 = e3 + o4;
+    const int32_t y4 = e3 - o4;
     const int32_t t93 = ((uint16_t *)(dst))[x];
     const int32_t t97 = ((uint16_t *)((uint8_t *)dst + dst_stride))[x];
     const int32_t t101 = ((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[x];
@@ -117,19 +132,19 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *
     const int32_t t113 = ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[x];
     const int32_t t117 = ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[x];
     const int32_t t121 = ((uint16_t *)((uint8_t *)dst + 7 * dst_stride))[x];
-    ((uint16_t *)(dst))[x] = (uint16_t)daedalus_clip(t93 + (((t54 + t66) + 16) >> 5), 0, 1023);
-    ((uint16_t *)((uint8_t *)dst + dst_stride))[x] = (uint16_t)daedalus_clip(t97 + (((t58 + t72) +
+    ((uint16_t *)(dst))[x] = (uint16_t)daedalus_clip(t93 + ((y0 + 16) >> 5), 0, 1023);
+    ((uint16_t *)((uint8_t *)dst + dst_stride))[x] = (uint16_t)daedalus_clip(t97 + ((y1 +
         16) >> 5), 0, 1023);
-    ((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[x] = (uint16_t)daedalus_clip(t101 + (((t60 +
-        t76) + 16) >> 5), 0, 1023);
-    ((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[x] = (uint16_t)daedalus_clip(t105 + (((t56 +
-        t62) + 16) >> 5), 0, 1023);
-    ((uint16_t *)((uint8_t *)dst + 4 * dst_stride))[x] = (uint16_t)daedalus_clip(t109 +
-        (((t56 - t62) + 16) >> 5), 0, 1023);
-    ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[x] = (uint16_t)daedalus_clip(t113 +
-        (((t60 - t76) + 16) >> 5), 0, 1023);
-    ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[x] = (uint16_t)daedalus_clip(t117 +
-        (((t58 - t72) + 16) >> 5), 0, 1023);
+    ((uint16_t *)((uint8_t *)dst + 2 * dst_stride))[x] = (uint16_t)daedalus_clip(t101 + ((y2 +
+        16) >> 5), 0, 1023);
+    ((uint16_t *)((uint8_t *)dst + 3 * dst_stride))[x] = (uint16_t)daedalus_clip(t105 + ((y3 +
+        16) >> 5), 0, 1023);
+    ((uint16_t *)((uint8_t *)dst + 4 * dst_stride))[x] = (uint16_t)daedalus_clip(t109 + ((y4 +
+        16) >> 5), 0, 1023);
+    ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[x] = (uint16_t)daedalus_clip(t113 + ((y5 +
+        16) >> 5), 0, 1023);
+    ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[x] = (uint16_t)daedalus_clip(t117 + ((y6 +
+        16) >> 5), 0, 1023);
     ((uint16_t *)((uint8_t *)dst + 7 * dst_stride))[x] = (uint16_t)daedalus_clip(t121 +
         ((residual + 16) >> 5), 0, 1023);
   }

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash af75fac3126da626
+ * input hash 75db213b38b22179
  */
 #include <stddef.h>
 #include <stdint.h>

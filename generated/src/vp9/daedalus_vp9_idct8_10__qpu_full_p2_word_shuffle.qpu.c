@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 2b025ccc6430533a
+ * input hash 65f6a9bd88519dc4
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  *   (inverse ADST, n = 3), 8.7.2 (2D inverse transform)
  * assumes t16: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
- * input hash aacd7756f1ce1cfa
+ * input hash d71b4e972d687b41
  */
 #include <stdint.h>
 #include <string.h>
@@ -230,31 +230,31 @@ static inline void one_item(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *c
   const int16x8_t t3_2 = vsubq_s16(t1, t3);
   const int32x4_t t73_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16, 2);
   const int32x4_t t73_1 = vmull_high_laneq_s16(t4, multipliers16, 2);
-  const int32x4_t s0_0_2 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16, 1);
-  const int32x4_t s0_1_2 = vmlal_high_laneq_s16(t73_1, t5, multipliers16, 1);
+  const int32x4_t a0_0 = vmlal_laneq_s16(t73_0, vget_low_s16(t5), multipliers16, 1);
+  const int32x4_t a0_1 = vmlal_high_laneq_s16(t73_1, t5, multipliers16, 1);
   const int32x4_t t77_0 = vmull_laneq_s16(vget_low_s16(t4), multipliers16, 1);
   const int32x4_t t77_1 = vmull_high_laneq_s16(t4, multipliers16, 1);
-  const int32x4_t s1_0_2 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16, 2);
-  const int32x4_t s1_1_2 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16, 2);
+  const int32x4_t a1_0 = vmlsl_laneq_s16(t77_0, vget_low_s16(t5), multipliers16, 2);
+  const int32x4_t a1_1 = vmlsl_high_laneq_s16(t77_1, t5, multipliers16, 2);
   const int32x4_t t80_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16, 1);
   const int32x4_t t80_1 = vmull_high_laneq_s16(t7, multipliers16, 1);
-  const int32x4_t s3_0_2 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16, 2);
-  const int32x4_t s3_1_2 = vmlal_high_laneq_s16(t80_1, t6, multipliers16, 2);
+  const int32x4_t b1_0 = vmlal_laneq_s16(t80_0, vget_low_s16(t6), multipliers16, 2);
+  const int32x4_t b1_1 = vmlal_high_laneq_s16(t80_1, t6, multipliers16, 2);
   const int32x4_t t83_0 = vmull_laneq_s16(vget_low_s16(t7), multipliers16, 2);
   const int32x4_t t83_1 = vmull_high_laneq_s16(t7, multipliers16, 2);
-  const int32x4_t s2_0_2 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16, 1);
-  const int32x4_t s2_1_2 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16, 1);
-  const int32x4_t t86_0 = vaddq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t86_1 = vaddq_s32(s0_1_2, s2_1_2);
+  const int32x4_t b0_0 = vmlsl_laneq_s16(t83_0, vget_low_s16(t6), multipliers16, 1);
+  const int32x4_t b0_1 = vmlsl_high_laneq_s16(t83_1, t6, multipliers16, 1);
+  const int32x4_t t86_0 = vaddq_s32(a0_0, b0_0);
+  const int32x4_t t86_1 = vaddq_s32(a0_1, b0_1);
   const int16x8_t t4_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t86_0, t86_1, 14);
-  const int32x4_t t89_0 = vaddq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t89_1 = vaddq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t89_0 = vaddq_s32(a1_0, b1_0);
+  const int32x4_t t89_1 = vaddq_s32(a1_1, b1_1);
   const int16x8_t residuals6 = DAEDALUS_NARROW_N(rshrn, s32, s16, t89_0, t89_1, 14);
-  const int32x4_t t92_0 = vsubq_s32(s0_0_2, s2_0_2);
-  const int32x4_t t92_1 = vsubq_s32(s0_1_2, s2_1_2);
+  const int32x4_t t92_0 = vsubq_s32(a0_0, b0_0);
+  const int32x4_t t92_1 = vsubq_s32(a0_1, b0_1);
   const int16x8_t t6_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t92_0, t92_1, 14);
-  const int32x4_t t95_0 = vsubq_s32(s1_0_2, s3_0_2);
-  const int32x4_t t95_1 = vsubq_s32(s1_1_2, s3_1_2);
+  const int32x4_t t95_0 = vsubq_s32(a1_0, b1_0);
+  const int32x4_t t95_1 = vsubq_s32(a1_1, b1_1);
   const int16x8_t t7_2 = DAEDALUS_NARROW_N(rshrn, s32, s16, t95_0, t95_1, 14);
   const int16x8_t residuals1 = vnegq_s16(t4_2);
   const int32x4_t t102_0 = vmull_laneq_s16(vget_low_s16(t6_2), multipliers16, 0);

@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash 6c79c48f062fb070
+ * input hash 85c4762b55c9cd91
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *   and templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash d17b2860ba05a66d
+ * input hash fffea6c9d1ae15d8
  */
 #include <stddef.h>
 #include <stdint.h>

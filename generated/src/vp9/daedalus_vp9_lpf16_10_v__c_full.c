@@ -7,7 +7,7 @@
  * vp9_lpf16_10_v, portable scalar C, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 913b5746d61a11f8
+ * input hash 8369b3f4c27aa33f
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -38,21 +38,24 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
     const int32_t q5 = ((uint16_t *)((uint8_t *)dst + 5 * dst_stride))[i];
     const int32_t q6 = ((uint16_t *)((uint8_t *)dst + 6 * dst_stride))[i];
     const int32_t q7 = ((uint16_t *)((uint8_t *)dst + 7 * dst_stride))[i];
-    const int32_t t23 = daedalus_absdiff(p1, p0);
-    const int32_t t26 = daedalus_absdiff(q1, q0);
-    const int t42 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(t23,
-        daedalus_absdiff(p2, p1)), daedalus_absdiff(p3, p2)), t26), daedalus_absdiff(q2, q1)),
-        daedalus_absdiff(q3, q2)) <= limit_2) & (((daedalus_absdiff(p0, q0) * 2) +
-        (daedalus_absdiff(p1, q1) >> 1)) <= blimit_2);
-    const int t44 = daedalus_max(t23, t26) > thresh_2;
-    const int32_t t53 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(t23,
-        daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), t26), daedalus_absdiff(q2, q0)),
+    const int32_t steps0 = daedalus_absdiff(p1, p0);
+    const int32_t steps1 = daedalus_absdiff(p2, p1);
+    const int32_t steps2 = daedalus_absdiff(p3, p2);
+    const int32_t steps3 = daedalus_absdiff(q1, q0);
+    const int32_t steps4 = daedalus_absdiff(q2, q1);
+    const int32_t steps5 = daedalus_absdiff(q3, q2);
+    const int t42 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
+        steps1), steps2), steps3), steps4), steps5) <= limit_2) & (((daedalus_absdiff(p0,
+        q0) * 2) + (daedalus_absdiff(p1, q1) >> 1)) <= blimit_2);
+    const int t44 = daedalus_max(steps0, steps3) > thresh_2;
+    const int32_t t53 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
+        daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), steps3), daedalus_absdiff(q2, q0)),
         daedalus_absdiff(q3, q0));
     const int t54 = t53 <= 4;
-    const int32_t t78 = daedalus_clip(((q0 - p0) * 3) + (t44 ? daedalus_clip(p1 - q1, -512, 511) :
+    const int32_t f = daedalus_clip(((q0 - p0) * 3) + (t44 ? daedalus_clip(p1 - q1, -512, 511) :
         0), -512, 511);
-    const int32_t f1 = daedalus_min(t78 + 4, 511) >> 3;
-    const int32_t f2 = daedalus_min(t78 + 3, 511) >> 3;
+    const int32_t f1 = daedalus_min(f + 4, 511) >> 3;
+    const int32_t f2 = daedalus_min(f + 3, 511) >> 3;
     const int32_t g = t44 ? 0 : ((f1 + 1) >> 1);
     const int32_t moved0 = daedalus_clip(p1 + g, 0, 1023);
     const int32_t moved1 = daedalus_clip(p0 + f2, 0, 1023);

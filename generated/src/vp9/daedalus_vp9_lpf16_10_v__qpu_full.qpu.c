@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash dc7bdb63b37f6493
+ * input hash afbf74c45148bbb4
  */
 #include <stddef.h>
 #include <stdint.h>

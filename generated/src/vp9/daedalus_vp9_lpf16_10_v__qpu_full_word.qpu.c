@@ -4,7 +4,7 @@
  *   templates/variant.qpu.c.j2.
  * Do not edit: change the spec and generate again.
  *
- * input hash d28ea25cded2307b
+ * input hash ca5d826b33800c8c
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
  * vp9_lpf16_10_v, C with vectors, class full
  * computes VP9 8.8.2 (edge loop filter process), with the filter mask, narrow and wide filter
  *   processes that it invokes for TX_16X16 and larger, BitDepth 10
- * input hash 94f93ecd5c1a6c66
+ * input hash de9842eaa733d64d
  */
 #include <stdint.h>
 #include <daedalus/lane.h>
@@ -41,23 +41,23 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
   const int32_t thresh_2 = thresh * 4;
   const uint16x8_t p0 = vld1q_u16(&((uint16_t *)(dst_above1))[0]);
   const uint16x8_t p1 = vld1q_u16(&((uint16_t *)(dst_above2))[0]);
-  const uint16x8_t t23 = vabdq_u16(p1, p0);
+  const uint16x8_t steps0 = vabdq_u16(p1, p0);
   const uint16x8_t p2 = vld1q_u16(&((uint16_t *)(dst_above3))[0]);
-  const uint16x8_t t24 = vabdq_u16(p2, p1);
+  const uint16x8_t steps1 = vabdq_u16(p2, p1);
   const uint16x8_t p3 = vld1q_u16(&((uint16_t *)(dst_above4))[0]);
-  const uint16x8_t t25 = vabdq_u16(p3, p2);
+  const uint16x8_t steps2 = vabdq_u16(p3, p2);
   const uint16x8_t q0 = vld1q_u16(&((uint16_t *)(dst))[0]);
   const uint16x8_t q1 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
-  const uint16x8_t t26 = vabdq_u16(q1, q0);
+  const uint16x8_t steps3 = vabdq_u16(q1, q0);
   const uint16x8_t q2 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
-  const uint16x8_t t27 = vabdq_u16(q2, q1);
+  const uint16x8_t steps4 = vabdq_u16(q2, q1);
   const uint16x8_t q3 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
-  const uint16x8_t t28 = vabdq_u16(q3, q2);
-  const uint16x8_t t29 = vmaxq_u16(t23, t24);
-  const uint16x8_t t30 = vmaxq_u16(t29, t25);
-  const uint16x8_t t31 = vmaxq_u16(t30, t26);
-  const uint16x8_t t32 = vmaxq_u16(t31, t27);
-  const uint16x8_t t33 = vmaxq_u16(t32, t28);
+  const uint16x8_t steps5 = vabdq_u16(q3, q2);
+  const uint16x8_t t29 = vmaxq_u16(steps0, steps1);
+  const uint16x8_t t30 = vmaxq_u16(t29, steps2);
+  const uint16x8_t t31 = vmaxq_u16(t30, steps3);
+  const uint16x8_t t32 = vmaxq_u16(t31, steps4);
+  const uint16x8_t t33 = vmaxq_u16(t32, steps5);
   const uint16x8_t limit_3 = vdupq_n_u16((uint16_t)(limit_2));
   const uint16x8_t t34 = vcgeq_s16(vreinterpretq_s16_u16(limit_3), vreinterpretq_s16_u16(t33));
   const uint16x8_t t35 = vabdq_u16(p0, q0);
@@ -72,16 +72,16 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
   if (!((vget_lane_u64(vreinterpret_u64_u8(t42_2), 0)) != 0)) {
     return;
   }
-  const uint16x8_t t43 = vmaxq_u16(t23, t26);
+  const uint16x8_t t43 = vmaxq_u16(steps0, steps3);
   const uint16x8_t thresh_3 = vdupq_n_u16((uint16_t)(thresh_2));
   const uint16x8_t t44 = vcgtq_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(thresh_3));
   const uint16x8_t t45 = vabdq_u16(p2, p0);
   const uint16x8_t t46 = vabdq_u16(p3, p0);
   const uint16x8_t t47 = vabdq_u16(q2, q0);
   const uint16x8_t t48 = vabdq_u16(q3, q0);
-  const uint16x8_t t49 = vmaxq_u16(t23, t45);
+  const uint16x8_t t49 = vmaxq_u16(steps0, t45);
   const uint16x8_t t50 = vmaxq_u16(t49, t46);
-  const uint16x8_t t51 = vmaxq_u16(t50, t26);
+  const uint16x8_t t51 = vmaxq_u16(t50, steps3);
   const uint16x8_t t52 = vmaxq_u16(t51, t47);
   const uint16x8_t t53 = vmaxq_u16(t52, t48);
   const uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
@@ -118,13 +118,13 @@ static inline void one_item(uint16_t *dst, ptrdiff_t dst_stride, int32_t blimit,
   const uint16x8_t t79 = vandq_u16(t44, vreinterpretq_u16_s16(t77));
   const int16x8_t t80 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t79), vreinterpretq_s16_u16(t70),
       multipliers16, 0);
-  const int16x8_t t81 = vmaxq_s16(t80, kminus512);
-  const int16x8_t t82 = vminq_s16(t81, vreinterpretq_s16_u16(k511));
-  const uint16x8_t t83 = vaddq_u16(vreinterpretq_u16_s16(t82), k4);
+  const int16x8_t f = vmaxq_s16(t80, kminus512);
+  const int16x8_t f_2 = vminq_s16(f, vreinterpretq_s16_u16(k511));
+  const uint16x8_t t83 = vaddq_u16(vreinterpretq_u16_s16(f_2), k4);
   const int16x8_t t84 = vminq_s16(vreinterpretq_s16_u16(t83), vreinterpretq_s16_u16(k511));
   const int16x8_t f1 = vshrq_n_s16(t84, 3);
   const uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-  const uint16x8_t t86 = vaddq_u16(vreinterpretq_u16_s16(t82), k3);
+  const uint16x8_t t86 = vaddq_u16(vreinterpretq_u16_s16(f_2), k3);
   const int16x8_t t87 = vminq_s16(vreinterpretq_s16_u16(t86), vreinterpretq_s16_u16(k511));
   const int16x8_t f2 = vshrq_n_s16(t87, 3);
   const int16x8_t t89 = vrshrq_n_s16(f1, 1);

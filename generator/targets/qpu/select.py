@@ -29,6 +29,7 @@ from daedalus.generator.targets.qpu.prune import prune
 from daedalus.generator.targets.qpu.shuffled import ShuffledTemps
 from daedalus.generator.targets.qpu.tables import Tables
 from daedalus.generator.targets.qpu.temps import RegisterTemps, ScratchTemps
+from daedalus.generator.targets.qpu.together import MANY, first_of_all
 from daedalus.generator.targets.qpu.values import Values, greater
 from daedalus.generator.targets.qpu.virtual import Program, Value
 
@@ -281,6 +282,12 @@ class _Selector:
         pairs: StagePairs | None = None
         if self.how.pairs:
             pairs = StagePairs(self.ranges, memory, always=self.how.always)
+        first = first_of_all(self.ranges, stage) if pairs is None else []
+        if first or len(memory.plan.units) > MANY:
+            memory.soon = True
+            if isinstance(self.temps, ScratchTemps):
+                self.temps.soon = True
+        values.emit(*first)
         for s in stage.stores:
             if pairs is None or not pairs.made(s, values, e):
                 values.emit(s.value)

@@ -6,7 +6,9 @@ together as soon as the last of them is there. In memory a thread has a part of 
 element of a temp takes a word; a thread waits for its stores before it loads.
 """
 
-from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Stage
+from collections.abc import Sequence
+
+from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.emit import flat
 from daedalus.generator.targets.gpu.device import NotLowerable
@@ -119,6 +121,8 @@ class ScratchTemps:
             self._base = base
         self._lanes: dict[str, Value] = {}
         self._when: list[Condition] = []
+        self._reads: Sequence[Node] = ()  # of the stage, among other values
+        self.soon = False  # whether values are to wait for nothing that they need not wait for
         self._waiting: set[str] = set()
         # Stores that wait: note, space, address, value, conditions.
         self._queue: list[tuple[str, str, Value, Argument, list[Condition]]] = []
@@ -127,7 +131,8 @@ class ScratchTemps:
 
     def begin(self, stage: Stage, lanes: dict[str, Value], when: list[Condition]) -> None:
         """Opens a stage, of which only elements in which all of these hold matter."""
-        self._lanes, self._when = lanes, when
+        self._lanes, self._when, self._reads = lanes, when, stage.nodes()
+        self.soon = False
 
     def _address(self, t: Buffer, index: tuple[Affine, ...], args: list[Value]) -> Value:
         e, at = self._e, flat(t, index)
@@ -154,9 +159,13 @@ class ScratchTemps:
     ) -> None:  # fmt: skip
         """Stores an element; seen from the next stage on."""
         address = self._address(t, index, [])
-        self._queue.append((self._e.b.noted, f"{SPACE} {t.name}", address, value, when))
         self._names.add(t.name)
         self._values = values
+        if self.soon and not any(n.op is Op.LOAD and n.attr[0] == t.name for n in self._reads):
+            flag = values.flags.flag(both(*when)) if when else None
+            self._e.b.store(address, [self._e.value(value)], space=f"{SPACE} {t.name}", when=flag)
+            return
+        self._queue.append((self._e.b.noted, f"{SPACE} {t.name}", address, value, when))
 
     def end(self) -> None:
         """Closes a stage."""

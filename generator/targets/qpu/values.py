@@ -79,11 +79,11 @@ class Values:
         self._of: dict[Node, Argument] = {}
         self._conditions: dict[Node, Condition] = {}
 
-    def emit(self, root: Node) -> None:
-        """Computes what a value is made of, in the author's order; what is read, conditions, what
+    def emit(self, *roots: Node) -> None:
+        """Computes what values are made of, in the author's order; what is read, conditions, what
         these alone need, and what a sum is made of under one, where they are needed."""
         below: set[Node] = set()
-        stack = [root]
+        stack = list(roots)
         while stack:
             n = stack.pop()
             if n not in below and n not in self._of and n.op not in _LATE:
