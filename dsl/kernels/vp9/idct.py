@@ -16,7 +16,7 @@ from daedalus.dsl.kernels.vp9.small import (
 from daedalus.dsl.lang import KernelBuilder, clip_u8, i16, kernel, round_shift, u8, u16
 
 # Where decoders stop earlier in a square of so many points: the last position in the default scan,
-# and the square at the upper left that holds all positions up to it.
+# and the square at the upper left that holds all up to it. No kernel has 16 or 32 points yet.
 CORNERS = {8: ((12, 4),), 16: ((10, 4), (38, 8)), 32: ((34, 8), (135, 16))}
 
 

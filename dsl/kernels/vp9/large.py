@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VP9's inverse transforms of 16 and 32 values.
+"""VP9's inverse transforms of 16 and 32 values, and the DCT of any size.
 
-No spec of the library uses them yet.
+Kernels of 4 and 8 points use the DCT; there are none of 16 or 32 points by this module yet.
 """
 
 from daedalus.dsl.kernels.vp9.cosines import COS64
+from daedalus.dsl.kernels.vp9.iadst import NEGATED, OUTPUT
 from daedalus.dsl.kernels.vp9.small import (
     Bound,
     Steps,
@@ -14,11 +15,6 @@ from daedalus.dsl.kernels.vp9.small import (
     inverse_dct8,
 )  # fmt: skip
 from daedalus.dsl.lang import Value, rotate
-
-# Which T comes out at each place: the output permutation of 8.7.1.5 for n = 4. Then 8.7.1.8
-# negates some places.
-OUTPUT = (0, 8, 12, 4, 6, 14, 10, 2, 3, 11, 15, 7, 5, 13, 9, 1)
-NEGATED = (1, 3, 13, 15)
 
 
 def inverse_adst16(fits: Bound, sums: Bound) -> Transform1:

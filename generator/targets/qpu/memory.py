@@ -40,7 +40,7 @@ class StageMemory:
         self.loading, self.storing = list[Condition](), [live]
         self._pointers = Pointers(items, lanes, e)
         self._single = items.mapping.elements == 1
-        self.soon = False  # whether values are to wait for nothing that they need not wait for
+        self.soon = False  # whether stores are made as soon as their values are there
         self.plan = QpuPlan(
             kernel, stage, ranges, words=words, shifted=shifted, single=self._single
         )
@@ -163,7 +163,7 @@ class StageMemory:
         units = {u for w, u in self.plan.read.items() if w.buffer == b.name}
         units |= {u.size for u in self.plan.units if u.buffer is b}
         moved = any(n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in self._stage.nodes())
-        # What a lane writes no other one reads, so of a stage that hurries the same is true.
+        # No lane reads what another one writes: verify.py refuses that. So elements do not meet.
         split = any(None in u.stores for u in self.plan.units if u.buffer is b)
         alone = (self._single and len(stages) == 1) or (self.soon and not split)
         return alone and len(units) == 1 and not moved

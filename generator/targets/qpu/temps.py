@@ -122,7 +122,7 @@ class ScratchTemps:
         self._lanes: dict[str, Value] = {}
         self._when: list[Condition] = []
         self._reads: Sequence[Node] = ()  # of the stage, among other values
-        self.soon = False  # whether values are to wait for nothing that they need not wait for
+        self.soon = False  # whether stores are made as soon as their values are there
         self._waiting: set[str] = set()
         # Stores that wait: note, space, address, value, conditions.
         self._queue: list[tuple[str, str, Value, Argument, list[Condition]]] = []
