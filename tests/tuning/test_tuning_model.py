@@ -56,7 +56,7 @@ def test_cycles_are_those_of_the_model_and_the_interval_is_around_them() -> None
 
 
 def test_a_point_that_spills_has_no_time() -> None:
-    found = modelled("h264_idct4__neon_full_x8", "gcc")
+    found = modelled("av1_cdef8__neon_inside_r4", "gcc")
     assert (found.verdict, found.figures) == ("spills", None)
     assert "vector registers an item go to the stack" in found.reason
 
@@ -67,7 +67,7 @@ def test_a_point_that_spills_has_no_time() -> None:
         ("av1_cdef8__neon_inpri_x4", "spills"),  # 0.7 % of its instructions; clang's has none
         ("av1_cdef8__neon_insec_r2", "ok"),  # it saves d8 to d11 of the caller for every item
         ("av1_cdef8__neon_inside_r2", "ok"),  # 0.3 %; what is on record of the class has some
-        ("av1_cdef8__neon_inside_r4", "spills"),  # 4.1 %
+        ("av1_cdef8__neon_inside_r4", "spills"),  # 4.4 %
     ],
 )
 def test_a_few_spills_are_let_pass_of_some_groups(name: str, verdict: str) -> None:
@@ -242,7 +242,7 @@ def test_the_tuner_finds_the_least_of_all_points(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     told = {g["target"]: g for g in json.loads(done.stdout)["groups"]}
     results = {e.point: e for e in journal.read(path).entries if isinstance(e, Result)}
-    assert {r.verdict for r in results.values()} == {"ok", "spills", "refused"}
+    assert {r.verdict for r in results.values()} == {"ok", "refused"}
     assert all(r.modelled and r.samples == (r.verdict == "ok") for r in results.values())
     judged = CliRunner().invoke(command, ["optimum", *words, "--json"])
     assert judged.exit_code == 0, judged.output
