@@ -389,6 +389,29 @@ static void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride, c
       src_stride, rows - n_whole, unused0, unused1);
 }
 
+void daedalus_ffmpeg_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_iadst16__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst16__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst16__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_iadst16_idct16__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst16_idct16__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst16_idct16__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
 void daedalus_ffmpeg_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
   (void)unused0;
 #if DAEDALUS_HAVE_NEON
@@ -433,6 +456,90 @@ void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride, int16_
 #else
   daedalus_clearing_vp9_iadst8_idct8__c_full(dst, dst_stride, coeffs);
 #endif
+}
+
+void daedalus_ffmpeg_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
+  if (eob <= 1) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct16__neon_dc(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_dc(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_dc(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 2 && eob <= 10) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct16__neon_eob10(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_eob10(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_eob10(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 11 && eob <= 38) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct16__neon_eob38(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_eob38(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_eob38(dst, dst_stride, coeffs, eob);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct16__neon_full(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_full(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_full(dst, dst_stride, coeffs, eob);
+#endif
+  }
+}
+
+void daedalus_ffmpeg_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_vp9_idct16_iadst16__neon_full(dst, dst_stride, coeffs);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_idct16_iadst16__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_idct16_iadst16__c_full(dst, dst_stride, coeffs);
+#endif
+}
+
+void daedalus_ffmpeg_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
+  if (eob <= 1) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct32__neon_dc(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_dc(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_dc(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 2 && eob <= 34) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct32__neon_eob34(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_eob34(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_eob34(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 35 && eob <= 135) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct32__neon_eob135(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_eob135(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_eob135(dst, dst_stride, coeffs, eob);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_clearing_vp9_idct32__neon_full(dst, dst_stride, coeffs, eob);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_full(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_full(dst, dst_stride, coeffs, eob);
+#endif
+  }
 }
 
 void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int eob) {
@@ -5449,6 +5556,30 @@ static void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_iadst16__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst16__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst16__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_iadst16_idct16__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_iadst16_idct16__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_iadst16_idct16__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_iadst4__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
     int unused0) {
   (void)unused0;
@@ -5493,6 +5624,80 @@ static void daedalus_ffmpeg_vp9_iadst8_idct8__plain(uint8_t *dst, ptrdiff_t dst_
 #else
   daedalus_clearing_vp9_iadst8_idct8__c_full(dst, dst_stride, coeffs);
 #endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct16__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob) {
+  if (eob <= 1) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_dc(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_dc(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 2 && eob <= 10) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_eob10(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_eob10(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 11 && eob <= 38) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_eob38(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_eob38(dst, dst_stride, coeffs, eob);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct16__vector_full(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct16__c_full(dst, dst_stride, coeffs, eob);
+#endif
+  }
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct16_iadst16__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0) {
+  (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_vp9_idct16_iadst16__vector_full(dst, dst_stride, coeffs);
+#else
+  daedalus_clearing_vp9_idct16_iadst16__c_full(dst, dst_stride, coeffs);
+#endif
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static void daedalus_ffmpeg_vp9_idct32__plain(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob) {
+  if (eob <= 1) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_dc(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_dc(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 2 && eob <= 34) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_eob34(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_eob34(dst, dst_stride, coeffs, eob);
+#endif
+  } else if (eob >= 35 && eob <= 135) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_eob135(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_eob135(dst, dst_stride, coeffs, eob);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_clearing_vp9_idct32__vector_full(dst, dst_stride, coeffs, eob);
+#else
+    daedalus_clearing_vp9_idct32__c_full(dst, dst_stride, coeffs, eob);
+#endif
+  }
 }
 #endif
 
@@ -12742,6 +12947,20 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
         /* vp9dsp.mc[8][bilinear][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
+    {71, {(any_fn *)daedalus_ffmpeg_vp9_iadst16__plain, (any_fn *)daedalus_ffmpeg_vp9_iadst16,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst16, }}, /* vp9dsp.itxfm_add[16][adst_adst] */
+#else
+    {71, {(any_fn *)daedalus_ffmpeg_vp9_iadst16, NULL, NULL}}, /* vp9dsp.itxfm_add[16][adst_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {69, {(any_fn *)daedalus_ffmpeg_vp9_iadst16_idct16__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_iadst16_idct16, (any_fn *)daedalus_ffmpeg_vp9_iadst16_idct16,
+        }}, /* vp9dsp.itxfm_add[16][dct_adst] */
+#else
+    {69, {(any_fn *)daedalus_ffmpeg_vp9_iadst16_idct16, NULL, NULL}},
+        /* vp9dsp.itxfm_add[16][dct_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
     {63, {(any_fn *)daedalus_ffmpeg_vp9_iadst4__plain, (any_fn *)daedalus_ffmpeg_vp9_iadst4,
         (any_fn *)daedalus_ffmpeg_vp9_iadst4, }}, /* vp9dsp.itxfm_add[4][adst_adst] */
 #else
@@ -12768,6 +12987,26 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #else
     {65, {(any_fn *)daedalus_ffmpeg_vp9_iadst8_idct8, NULL, NULL}},
         /* vp9dsp.itxfm_add[8][dct_adst] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {68, {(any_fn *)daedalus_ffmpeg_vp9_idct16__plain, (any_fn *)daedalus_ffmpeg_vp9_idct16,
+        (any_fn *)daedalus_ffmpeg_vp9_idct16, }}, /* vp9dsp.itxfm_add[16][dct_dct] */
+#else
+    {68, {(any_fn *)daedalus_ffmpeg_vp9_idct16, NULL, NULL}}, /* vp9dsp.itxfm_add[16][dct_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {70, {(any_fn *)daedalus_ffmpeg_vp9_idct16_iadst16__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_idct16_iadst16, (any_fn *)daedalus_ffmpeg_vp9_idct16_iadst16,
+        }}, /* vp9dsp.itxfm_add[16][adst_dct] */
+#else
+    {70, {(any_fn *)daedalus_ffmpeg_vp9_idct16_iadst16, NULL, NULL}},
+        /* vp9dsp.itxfm_add[16][adst_dct] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {72, {(any_fn *)daedalus_ffmpeg_vp9_idct32__plain, (any_fn *)daedalus_ffmpeg_vp9_idct32,
+        (any_fn *)daedalus_ffmpeg_vp9_idct32, }}, /* vp9dsp.itxfm_add[32][dct_dct] */
+#else
+    {72, {(any_fn *)daedalus_ffmpeg_vp9_idct32, NULL, NULL}}, /* vp9dsp.itxfm_add[32][dct_dct] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {60, {(any_fn *)daedalus_ffmpeg_vp9_idct4__plain, (any_fn *)daedalus_ffmpeg_vp9_idct4,

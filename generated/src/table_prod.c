@@ -2685,6 +2685,78 @@ static const daedalus_class_desc vp9_iadst16_classes[] = {
 };
 
 static const daedalus_variant vp9_iadst16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst16__qpu_full_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_iadst16__qpu_full_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst16__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_iadst16__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst16__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_iadst16__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst16__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_iadst16__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst16__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_iadst16__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_iadst16__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_iadst16__vector_full,
+  },
+#endif
   {
     .name = "daedalus_vp9_iadst16__c_full",
     .target = "c",
@@ -2694,6 +2766,124 @@ static const daedalus_variant vp9_iadst16_variants[] = {
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iadst16__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_iadst16_idct16_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 16, 0, 16},
+    .writes = {0, 16, 0, 16},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 256,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 256},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_iadst16_idct16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_iadst16_idct16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst16_idct16__qpu_full_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_iadst16_idct16__qpu_full_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_iadst16_idct16__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_iadst16_idct16__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst16_idct16__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_iadst16_idct16__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_iadst16_idct16__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_iadst16_idct16__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_iadst16_idct16__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_iadst16_idct16__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_iadst16_idct16__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_iadst16_idct16__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_iadst16_idct16__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_iadst16_idct16__c_full,
   },
 };
 
@@ -3166,6 +3356,722 @@ static const daedalus_variant vp9_iadst8_idct8_variants[] = {
     .rank = 500,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_iadst8_idct8__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_idct16_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 16, 0, 16},
+    .writes = {0, 16, 0, 16},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 256,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 256},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_idct16_params[] = {
+  { "eob", DAEDALUS_TYPE_U16, 4, 1, 256, 0 },
+};
+
+static const daedalus_condition vp9_idct16_dc[] = { { 0, 1, 1 } };
+
+static const daedalus_condition vp9_idct16_eob10[] = { { 0, 2, 10 } };
+
+static const daedalus_condition vp9_idct16_eob38[] = { { 0, 11, 38 } };
+
+static const daedalus_class_desc vp9_idct16_classes[] = {
+  { "dc", vp9_idct16_dc, 1 },
+  { "eob10", vp9_idct16_eob10, 1 },
+  { "eob38", vp9_idct16_eob38, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct16__qpu_dc_p4_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct16__qpu_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct16__qpu_eob10_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct16__qpu_eob10_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct16__qpu_eob38_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct16__qpu_eob38_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct16__glsl_dc_p4_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct16__glsl_dc_p4_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct16__glsl_eob10_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct16__glsl_eob10_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct16__glsl_eob38_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 902,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct16__glsl_eob38_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct16__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct16__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct16__neon_eob10",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct16__neon_eob10,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct16__neon_eob38",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct16__neon_eob38,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct16__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct16__vector_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct16__vector_eob10",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct16__vector_eob10,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct16__vector_eob38",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct16__vector_eob38,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct16__c_dc",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct16__c_dc,
+  },
+  {
+    .name = "daedalus_vp9_idct16__c_eob10",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct16__c_eob10,
+  },
+  {
+    .name = "daedalus_vp9_idct16__c_eob38",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct16__c_eob38,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct16__qpu_full_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1306,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct16__qpu_full_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct16__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1307,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct16__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct16__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 909,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct16__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct16__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 910,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct16__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct16__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 103,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct16__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct16__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 403,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct16__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct16__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct16__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_idct16_iadst16_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 16, 0, 16},
+    .writes = {0, 16, 0, 16},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 256,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 256},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_class_desc vp9_idct16_iadst16_classes[] = {
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct16_iadst16_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct16_iadst16__qpu_full_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct16_iadst16__qpu_full_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct16_iadst16__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct16_iadst16__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct16_iadst16__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct16_iadst16__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct16_iadst16__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct16_iadst16__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct16_iadst16__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct16_iadst16__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct16_iadst16__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct16_iadst16__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct16_iadst16__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct16_iadst16__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_idct32_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 0,
+    .reads = {0, 32, 0, 32},
+    .writes = {0, 32, 0, 32},
+  },
+  {
+    .name = "coeffs",
+    .type = DAEDALUS_TYPE_I16,
+    .is_plane = false,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 0,
+    .item_stride = 1024,
+    .lo = -32768,
+    .hi = 32767,
+    .rows_param = 0,
+    .reads = {0, 1, 0, 1024},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_idct32_params[] = {
+  { "eob", DAEDALUS_TYPE_U16, 4, 1, 1024, 0 },
+};
+
+static const daedalus_condition vp9_idct32_dc[] = { { 0, 1, 1 } };
+
+static const daedalus_condition vp9_idct32_eob34[] = { { 0, 2, 34 } };
+
+static const daedalus_condition vp9_idct32_eob135[] = { { 0, 35, 135 } };
+
+static const daedalus_class_desc vp9_idct32_classes[] = {
+  { "dc", vp9_idct32_dc, 1 },
+  { "eob34", vp9_idct32_eob34, 1 },
+  { "eob135", vp9_idct32_eob135, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_idct32_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct32__qpu_dc_p2_word",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct32__qpu_dc_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct32__qpu_eob34_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct32__qpu_eob34_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct32__qpu_eob135_word_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct32__qpu_eob135_word_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct32__glsl_dc_p2_word",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct32__glsl_dc_p2_word,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct32__glsl_eob34_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct32__glsl_eob34_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct32__glsl_eob135_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 902,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct32__glsl_eob135_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct32__neon_dc",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct32__neon_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct32__neon_eob34",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct32__neon_eob34,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct32__neon_eob135",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct32__neon_eob135,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct32__vector_dc",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct32__vector_dc,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct32__vector_eob34",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct32__vector_eob34,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct32__vector_eob135",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 402,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct32__vector_eob135,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct32__c_dc",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct32__c_dc,
+  },
+  {
+    .name = "daedalus_vp9_idct32__c_eob34",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct32__c_eob34,
+  },
+  {
+    .name = "daedalus_vp9_idct32__c_eob135",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct32__c_eob135,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_idct32__qpu_full",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 1306,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_idct32__qpu_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct32__glsl_full_p2_word_pack",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 909,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct32__glsl_full_p2_word_pack,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_idct32__glsl_full_p2",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 910,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_idct32__glsl_full_p2,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_idct32__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 103,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_idct32__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_idct32__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 403,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_idct32__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_idct32__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 3,
+    .prod = true,
+    .rank = 503,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_idct32__c_full,
   },
 };
 
@@ -9077,6 +9983,16 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_iadst16_variants) / sizeof(vp9_iadst16_variants[0]),
   },
   {
+    .id = "vp9_iadst16_idct16",
+    .meta_size = 4,
+    .buffers = vp9_iadst16_idct16_buffers,
+    .n_buffers = sizeof(vp9_iadst16_idct16_buffers) / sizeof(vp9_iadst16_idct16_buffers[0]),
+    .classes = vp9_iadst16_idct16_classes,
+    .n_classes = sizeof(vp9_iadst16_idct16_classes) / sizeof(vp9_iadst16_idct16_classes[0]),
+    .variants = vp9_iadst16_idct16_variants,
+    .n_variants = sizeof(vp9_iadst16_idct16_variants) / sizeof(vp9_iadst16_idct16_variants[0]),
+  },
+  {
     .id = "vp9_iadst4",
     .meta_size = 4,
     .buffers = vp9_iadst4_buffers,
@@ -9115,6 +10031,40 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_iadst8_idct8_classes) / sizeof(vp9_iadst8_idct8_classes[0]),
     .variants = vp9_iadst8_idct8_variants,
     .n_variants = sizeof(vp9_iadst8_idct8_variants) / sizeof(vp9_iadst8_idct8_variants[0]),
+  },
+  {
+    .id = "vp9_idct16",
+    .meta_size = 8,
+    .buffers = vp9_idct16_buffers,
+    .n_buffers = sizeof(vp9_idct16_buffers) / sizeof(vp9_idct16_buffers[0]),
+    .params = vp9_idct16_params,
+    .n_params = sizeof(vp9_idct16_params) / sizeof(vp9_idct16_params[0]),
+    .classes = vp9_idct16_classes,
+    .n_classes = sizeof(vp9_idct16_classes) / sizeof(vp9_idct16_classes[0]),
+    .variants = vp9_idct16_variants,
+    .n_variants = sizeof(vp9_idct16_variants) / sizeof(vp9_idct16_variants[0]),
+  },
+  {
+    .id = "vp9_idct16_iadst16",
+    .meta_size = 4,
+    .buffers = vp9_idct16_iadst16_buffers,
+    .n_buffers = sizeof(vp9_idct16_iadst16_buffers) / sizeof(vp9_idct16_iadst16_buffers[0]),
+    .classes = vp9_idct16_iadst16_classes,
+    .n_classes = sizeof(vp9_idct16_iadst16_classes) / sizeof(vp9_idct16_iadst16_classes[0]),
+    .variants = vp9_idct16_iadst16_variants,
+    .n_variants = sizeof(vp9_idct16_iadst16_variants) / sizeof(vp9_idct16_iadst16_variants[0]),
+  },
+  {
+    .id = "vp9_idct32",
+    .meta_size = 8,
+    .buffers = vp9_idct32_buffers,
+    .n_buffers = sizeof(vp9_idct32_buffers) / sizeof(vp9_idct32_buffers[0]),
+    .params = vp9_idct32_params,
+    .n_params = sizeof(vp9_idct32_params) / sizeof(vp9_idct32_params[0]),
+    .classes = vp9_idct32_classes,
+    .n_classes = sizeof(vp9_idct32_classes) / sizeof(vp9_idct32_classes[0]),
+    .variants = vp9_idct32_variants,
+    .n_variants = sizeof(vp9_idct32_variants) / sizeof(vp9_idct32_variants[0]),
   },
   {
     .id = "vp9_idct4",
@@ -9471,14 +10421,14 @@ static const daedalus_kernel_desc kernels[] = {
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf16_10", 26 },
-  { "vp9_lpf4", 28 },
-  { "vp9_lpf8", 30 },
+  { "vp9_lpf16_10", 30 },
+  { "vp9_lpf4", 32 },
+  { "vp9_lpf8", 34 },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "cc76af7e57f6a7b0",
+  .generator = "612d08826f4b57e6",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -13,15 +13,18 @@ KERNELS = {e.kernel.id: e.kernel for e in load() if e.kernel.codec == "vp9"}
 TRANSFORMS = sorted(k.id for k in KERNELS.values() if k.family == "vp9_inverse")
 FILTERED = sorted(k.id for k in KERNELS.values() if k.family == "vp9_mc")
 WHOLE = sorted(k.id for k in KERNELS.values() if k.family == "vp9_whole")
+SIZES = (4, 8, 16)  # of both transforms
+WIDTHS = (4, 8, 16)
 
 
 def test_the_families_have_these_members() -> None:
-    both = {f"vp9_i{a}{n}_i{b}{n}" for a, b in (("dct", "adst"), ("adst", "dct")) for n in (4, 8)}
-    alone = {f"vp9_i{t}{n}" for t in ("dct", "adst") for n in (4, 8)}
-    assert set(TRANSFORMS) == {*both, *alone, "vp9_iwht4"}
-    ways = [f"{n}{way}" for n in (4, 8, 16) for way in ("h", "v", "hv")]
+    mixed = (("dct", "adst"), ("adst", "dct"))
+    both = {f"vp9_i{a}{n}_i{b}{n}" for a, b in mixed for n in SIZES}
+    alone = {f"vp9_i{t}{n}" for t in ("dct", "adst") for n in SIZES}
+    assert set(TRANSFORMS) == {*both, *alone, "vp9_idct32", "vp9_iwht4"}
+    ways = [f"{n}{way}" for n in WIDTHS for way in ("h", "v", "hv")]
     assert set(FILTERED) == {f"vp9_mc_{w}{end}" for w in ways for end in ("", "_avg")}
-    assert set(WHOLE) == {f"vp9_{what}{n}" for what in ("copy", "avg") for n in (4, 8, 16)}
+    assert set(WHOLE) == {f"vp9_{what}{n}" for what in ("copy", "avg") for n in WIDTHS}
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)

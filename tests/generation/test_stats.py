@@ -55,6 +55,10 @@ KEPT = {
     "daedalus_vp9_lpf16_10_h__glsl_full_p2_word_signs_early",
     "daedalus_vp9_lpf16_10_v__glsl_full_p2",
     "daedalus_vp9_lpf16_10_v__glsl_full_p2_word_signs_early",
+    "daedalus_vp9_idct16_iadst16__glsl_full_p2",
+    "daedalus_vp9_iadst16_idct16__glsl_full_p2",
+    "daedalus_vp9_iadst16_idct16__glsl_full_p2_word_pack",
+    "daedalus_vp9_idct32__glsl_full_p2_word_pack",
 }
 
 

@@ -16,7 +16,7 @@ from daedalus.dsl.kernels.vp9.small import (
 from daedalus.dsl.lang import KernelBuilder, clip_u8, i16, kernel, round_shift, u8, u16
 
 # Where decoders stop earlier in a square of so many points: the last position in the default scan,
-# and the square at the upper left that holds all up to it. No kernel has 16 or 32 points yet.
+# and the square at the upper left that holds all up to it.
 CORNERS = {8: ((12, 4),), 16: ((10, 4), (38, 8)), 32: ((34, 8), (135, 16))}
 
 
@@ -88,7 +88,8 @@ class Transform:
 
 TYPES = ("idct", "iadst")
 TRANSFORMS = (
-    *(Transform(first, second, n) for n in (4, 8) for first in TYPES for second in TYPES),
+    *(Transform(first, second, n) for n in (4, 8, 16) for first in TYPES for second in TYPES),
+    Transform("idct", "idct", 32),
     Transform("iwht", "iwht", 4),
 )
 

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""VP9's inverse transforms of 16 and 32 values, and the DCT of any size.
-
-Kernels of 4 and 8 points use the DCT; there are none of 16 or 32 points by this module yet.
-"""
+"""VP9's inverse ADST of 16 values, and its inverse DCT of any size."""
 
 from daedalus.dsl.kernels.vp9.cosines import COS64
-from daedalus.dsl.kernels.vp9.iadst import NEGATED, OUTPUT
 from daedalus.dsl.kernels.vp9.small import (
     Bound,
     Steps,
@@ -15,6 +11,11 @@ from daedalus.dsl.kernels.vp9.small import (
     inverse_dct8,
 )  # fmt: skip
 from daedalus.dsl.lang import Value, rotate
+
+# Which T comes out at each place: the output permutation of 8.7.1.5 for n = 4. Then 8.7.1.8
+# negates some places.
+OUTPUT = (0, 8, 12, 4, 6, 14, 10, 2, 3, 11, 15, 7, 5, 13, 9, 1)
+NEGATED = (1, 3, 13, 15)
 
 
 def inverse_adst16(fits: Bound, sums: Bound) -> Transform1:

@@ -81,6 +81,22 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_iadst16: 16x16 inverse ADST of both passes, rounded by 6 bits and added to the prediction.
+ *   Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int unused0);
+
+/**
+ * vp9_iadst16_idct16: 16x16 inverse ADST of rows, then DCT of columns, rounded by 6 bits and added
+ *   to the prediction. Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0);
+
+/**
  * vp9_iadst4: 4x4 inverse ADST of both passes, rounded by 4 bits and added to the prediction.
  *   Clears coeffs.
  * unused0: not read.
@@ -111,6 +127,22 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8(uint8_t *dst, ptrdiff_t dst_stride,
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
     int16_t *coeffs, int unused0);
+
+/** vp9_idct16: 16x16 inverse DCT of both passes, rounded by 6 bits and added to the prediction. Clears coeffs. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob);
+
+/**
+ * vp9_idct16_iadst16: 16x16 inverse DCT of rows, then ADST of columns, rounded by 6 bits and added
+ *   to the prediction. Clears coeffs.
+ * unused0: not read.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int unused0);
+
+/** vp9_idct32: 32x32 inverse DCT of both passes, rounded by 6 bits and added to the prediction. Clears coeffs. */
+DAEDALUS_API void daedalus_ffmpeg_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,
+    int eob);
 
 /** vp9_idct4: 4x4 inverse DCT of both passes, rounded by 4 bits and added to the prediction. Clears coeffs. */
 DAEDALUS_API void daedalus_ffmpeg_vp9_idct4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs,

@@ -384,7 +384,7 @@ DAEDALUS_API void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, p
  * (the transpose of the standard's Dequant[v][h]).
  *
  * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.8 and 8.7.1.9 (inverse ADST, n = 4), 8.7.2 (2D inverse
- *   transform, ADST_ADST).
+ *   transform).
  */
 
 /** What an item of vp9_iadst16 carries; 4 bytes, the same layout on the GPU. */
@@ -430,6 +430,77 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t
  */
 DAEDALUS_API void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_iadst16(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_iadst16_idct16
+ * 16x16 inverse ADST of rows, then DCT of columns, rounded by 6 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.4, 8.7.1.5, 8.7.1.8 and 8.7.1.9 (inverse ADST, n = 4), 8.7.1.2 and 8.7.1.3
+ *   (inverse DCT, n = 4), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_iadst16_idct16 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_iadst16_idct16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_iadst16_idct16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_iadst16_idct16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst16_idct16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_iadst16_idct16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_iadst16_idct16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_iadst16_idct16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_iadst16_idct16(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 /*
  * vp9_iadst4
@@ -681,6 +752,209 @@ DAEDALUS_API void daedalus_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_st
  */
 DAEDALUS_API void daedalus_clearing_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_idct16
+ * 16x16 inverse DCT of both passes, rounded by 6 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 4), 8.7.2 (2D inverse transform).
+ * Class dc: only the DC coefficient.
+ * Class eob10: the first 10 positions of the default 16x16 scan lie in the upper left 4x4.
+ * Class eob38: the first 38 positions of the default 16x16 scan lie in the upper left 8x8.
+ */
+
+/** What an item of vp9_idct16 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint16_t eob; /**< 1..256; coefficients up to the last non-zero one, in scan order */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_idct16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct16(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+/*
+ * vp9_idct16_iadst16
+ * 16x16 inverse DCT of rows, then ADST of columns, rounded by 6 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 4), 8.7.1.4, 8.7.1.5, 8.7.1.8 and 8.7.1.9
+ *   (inverse ADST, n = 4), 8.7.2 (2D inverse transform).
+ */
+
+/** What an item of vp9_idct16_iadst16 carries; 4 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct16_iadst16_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+} daedalus_vp9_idct16_iadst16_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..15, columns 0..15 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major; borrowed until the
+ *   batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct16_iadst16(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct16_iadst16_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct16_iadst16(daedalus_ctx *ctx,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs,
+    size_t n_blocks, const daedalus_vp9_idct16_iadst16_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct16_iadst16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..15, columns 0..15 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 256 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ */
+DAEDALUS_API void daedalus_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+
+/**
+ * daedalus_items_vp9_idct16_iadst16(), which then zeroes coeffs, as decoders' own functions do: of
+ *   each item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+/*
+ * vp9_idct32
+ * 32x32 inverse DCT of both passes, rounded by 6 bits and added to the prediction.
+ *
+ * Coefficients are column-major: coeffs[h][v] has horizontal frequency h and vertical frequency v
+ * (the transpose of the standard's Dequant[v][h]).
+ *
+ * Computes VP9 8.7.1.2 and 8.7.1.3 (inverse DCT, n = 5), 8.7.2 (2D inverse transform).
+ * Class dc: only the DC coefficient.
+ * Class eob34: the first 34 positions of the default 32x32 scan lie in the upper left 8x8.
+ * Class eob135: the first 135 positions of the default 32x32 scan lie in the upper left 16x16.
+ */
+
+/** What an item of vp9_idct32 carries; 8 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_idct32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint16_t eob; /**< 1..1024; coefficients up to the last non-zero one, in scan order */
+  uint8_t reserved[2]; /**< zero */
+} daedalus_vp9_idct32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..31, columns 0..31 around an item's origin are read and written; borrowed
+ *   until the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param coeffs  packed, 1024 elements an item, read; coeffs[h][v], column-major; borrowed until
+ *   the batch is done
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_idct32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_idct32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_idct32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..31, columns 0..31 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param coeffs  packed, 1024 elements an item, read; coeffs[h][v], column-major
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+
+/**
+ * daedalus_items_vp9_idct32(), which then zeroes coeffs, as decoders' own functions do: of each
+ *   item what its
+ *   class may hold.
+ */
+DAEDALUS_API void daedalus_clearing_items_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
 
 /*
  * vp9_idct4

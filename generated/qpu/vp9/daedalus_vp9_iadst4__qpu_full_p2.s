@@ -86,176 +86,176 @@
     shl rf1, rf12, 3
     and rf7, rf3, 1 ; add rf1, rf1, rf6
     shl rf1, rf1, 3
-    shl rf4, rf7, 2                                                 # s1 138 x0
+    shl rf4, rf7, 2                                                 # s1 139 x0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
     add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 6 ; mov rf48, rf2                                 # for later in the trip
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 138 x0 | uniform value:coeffs
-    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 138 x0 | uniform 0xfffffffa (vec2)
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 139 x0 | uniform value:coeffs
+    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 139 x0 | uniform 0xfffffffa (vec2)
     nop ; mov rf49, rf3 ; ldtmu.rf5                                 # for later in the trip | the item's record
-    shl rf9, rf5, 5                                                 # s1 138 x0
-    nop ; add rf9, rf8, rf9 ; ldunifrf.rf10                         # s1 138 x0 | s1 138 x2 | uniform 0x00000010
-    mov tmuau, rf9 ; add rf9, rf9, rf10 ; thrsw                     # s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    shl rf13, rf7, 1 ; mov tmuau, rf9                               # s2 142 load dst | s1 138 x2 | uniform 0xfffffffe (u16)
+    shl rf9, rf5, 5                                                 # s1 139 x0
+    nop ; add rf9, rf8, rf9 ; ldunifrf.rf10                         # s1 139 x0 | s1 139 x2 | uniform 0x00000010
+    mov tmuau, rf9 ; add rf9, rf9, rf10 ; thrsw                     # s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    shl rf13, rf7, 1 ; mov tmuau, rf9                               # s2 143 load dst | s1 139 x2 | uniform 0xfffffffe (u16)
     shl rf14, rf6, 6
     nop ; thrsw ; ldtmu.rf6                                         # the item's record
-    nop ; add rf9, rf9, 8                                           # s1 138 x3
-    shl rf15, rf7, 5 ; mov tmuau, rf9                               # s1 138 store rows | s1 138 x3 | uniform 0xfffffffe (u16)
-    shl rf16, rf7, 3                                                # s2 140 x0
+    nop ; add rf9, rf9, 8                                           # s1 139 x3
+    shl rf15, rf7, 5 ; mov tmuau, rf9                               # s1 139 store rows | s1 139 x3 | uniform 0xfffffffe (u16)
+    shl rf16, rf7, 3                                                # s2 141 x0
     nop ; thrsw ; ldtmu.rf7                                         # the item's record
-    nop ; add rf9, rf9, -16                                         # s1 138 x1
-    mov tmuau, rf9 ; add rf9, rf9, -6                               # s1 138 x1 | s1 138 x0 | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf9 ; thrsw ; ldtmu.rf10                       # s1 138 x0 | uniform 0xfffffffe (u16)
-    nop ; mov rf17, rf10.il ; ldunifrf.rf10                         # s1 138 x0 | s1 138 x2 | uniform 0x00000010
-    nop ; add rf20, rf9, rf10 ; ldtmu.rf9                           # s1 138 x2
-    nop ; mov rf18, rf9.il ; thrsw ; ldunifrf.rf9                   # s1 138 x2 | s1 small.py:94 mul | uniform 0x000014a3
+    nop ; add rf9, rf9, -16                                         # s1 139 x1
+    mov tmuau, rf9 ; add rf9, rf9, -6                               # s1 139 x1 | s1 139 x0 | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf9 ; thrsw ; ldtmu.rf10                       # s1 139 x0 | uniform 0xfffffffe (u16)
+    nop ; mov rf17, rf10.il ; ldunifrf.rf10                         # s1 139 x0 | s1 139 x2 | uniform 0x00000010
+    nop ; add rf20, rf9, rf10 ; ldtmu.rf9                           # s1 139 x2
+    nop ; mov rf18, rf9.il ; thrsw ; ldunifrf.rf9                   # s1 139 x2 | s1 small.py:94 mul | uniform 0x000014a3
     sub rf21, rf17, rf18 ; smul24 rf19, rf17, rf9 ; ldunifrf.rf10   # s1 small.py:96 sub | s1 small.py:94 mul | uniform 0x00003b6c
     nop ; smul24 rf22, rf18, rf10 ; ldunifrf.rf11                   # s1 small.py:94 mul | uniform 0x000026c9
-    mov tmuau, rf20 ; smul24 rf23, rf17, rf11 ; thrsw ; ldtmu.rf17  # s1 138 x2 | s1 small.py:95 mul | s1 138 x3 | uniform 0xfffffffe (u16)
-    mov rf18, rf17.il ; smul24 rf24, rf18, rf9 ; ldunifrf.rf17      # s1 138 x3 | s1 small.py:95 mul | uniform 0x00000200
-    add rf17, rf19, rf22 ; umul24 rf12, rf12, rf17 ; ldtmu.rf19     # s1 small.py:94 add | s1 138 x1
+    mov tmuau, rf20 ; smul24 rf23, rf17, rf11 ; thrsw ; ldtmu.rf17  # s1 139 x2 | s1 small.py:95 mul | s1 139 x3 | uniform 0xfffffffe (u16)
+    mov rf18, rf17.il ; smul24 rf24, rf18, rf9 ; ldunifrf.rf17      # s1 139 x3 | s1 small.py:95 mul | uniform 0x00000200
+    add rf17, rf19, rf22 ; umul24 rf12, rf12, rf17 ; ldtmu.rf19     # s1 small.py:94 add | s1 139 x1
     sub rf22, rf23, rf24 ; smul24 rf24, rf18, rf11 ; ldunifrf.rf23  # s1 small.py:95 sub | s1 small.py:94 mul | uniform value:scratch
-    add rf23, rf23, rf12 ; smul24 rf12, rf18, rf10 ; ldunifrf.rf25  # s1 small.py:95 mul | s2 142 load dst | uniform value:dst
-    add rf36, rf25, rf13 ; add rf17, rf17, rf24 ; ldtmu.rf13        # s2 142 load dst | s1 small.py:94 s0 | s1 138 x0
-    mov rf19, rf19.il ; sub rf24, rf22, rf12 ; ldunifrf.rf12        # s1 138 x1 | s1 small.py:95 s1 | s1 small.py:97 s3 | uniform 0x00003441
-    add rf14, rf23, rf14 ; smul24 rf19, rf19, rf12 ; ldtmu.rf23     # s1 small.py:97 s3 | s1 138 x2
-    add rf18, rf21, rf18 ; add rf21, rf17, rf24 ; ldunifrf.rf39     # s1 small.py:96 add | s1 small.py:98 add | s2 142 load dst | uniform value:dst_stride
-    mov rf22, rf13.il ; mov rf23, rf23.il ; ldunifrf.rf13           # s1 138 x0 | s1 138 x2 | s1 small.py:98 rshr | uniform 0x00002000
-    add rf37, rf36, rf4 ; add rf15, rf14, rf15 ; ldunifrf.rf25      # s2 142 load dst | s1 138 store rows | uniform 0x00000014
-    add rf32, rf14, rf16 ; add rf14, rf17, rf19 ; ldunifrf.rf16     # s2 140 x0 | s1 small.py:98 add | s1 138 store rows | uniform 0x00000018
-    add rf18, rf24, rf19 ; smul24 rf24, rf18, rf12 ; ldunifrf.rf17  # s1 small.py:98 add | s1 small.py:96 s2 | s1 138 store rows | uniform 0x0000001c
-    sub rf27, rf21, rf19 ; smul24 rf28, rf22, rf9 ; ldunifrf.rf19   # s1 small.py:98 sub | s1 small.py:94 mul | s2 140 x2 | uniform 0x00000020
-    add rf40, rf37, rf39 ; smul24 rf41, rf23, rf10 ; ldunifrf.rf21  # s2 142 load dst | s1 small.py:94 mul | s2 140 x3 | uniform 0x00000030
-    mov rf47, rf37 ; add rf29, rf15, rf25 ; ldunifrf.rf26           # for later in the trip | s1 138 store rows | s2 140 x2 | uniform 0x00000024
-    add rf30, rf15, rf16 ; add rf31, rf15, rf17 ; ldunifrf.rf16     # s1 138 store rows | s2 140 x3 | uniform 0x00000034
-    sub rf17, rf15, -4 ; add rf33, rf32, rf19                       # s1 138 store rows | s2 140 x2
-    sub rf19, rf15, -8 ; add rf34, rf32, rf21                       # s1 138 store rows | s2 140 x3
-    sub rf21, rf15, -12 ; add rf44, rf32, rf26                      # s1 138 store rows | s2 140 x2
-    sub rf26, rf15, -16 ; add rf45, rf32, rf16                      # s1 138 store rows | s2 140 x3
-    sub rf35, rf32, -16 ; add rf46, rf32, rf25                      # s2 140 x1
-    add rf14, rf14, rf13 ; add rf16, rf18, rf13 ; ldunifrf.rf38     # s1 small.py:98 rshr | s2 142 clip | uniform 0x000000ff
-    sub rf43, rf32, -4 ; add rf18, rf24, rf13                       # s2 140 x0 | s1 small.py:98 rshr
-    add rf25, rf20, 8 ; add rf20, rf27, rf13                        # s1 138 x3 | s1 small.py:98 rshr
+    add rf23, rf23, rf12 ; smul24 rf12, rf18, rf10 ; ldunifrf.rf25  # s1 small.py:95 mul | s2 143 load dst | uniform value:dst
+    add rf36, rf25, rf13 ; add rf17, rf17, rf24 ; ldtmu.rf13        # s2 143 load dst | s1 small.py:94 s0 | s1 139 x0
+    mov rf19, rf19.il ; sub rf24, rf22, rf12 ; ldunifrf.rf12        # s1 139 x1 | s1 small.py:95 s1 | s1 small.py:97 s3 | uniform 0x00003441
+    add rf14, rf23, rf14 ; smul24 rf19, rf19, rf12 ; ldtmu.rf23     # s1 small.py:97 s3 | s1 139 x2
+    add rf18, rf21, rf18 ; add rf21, rf17, rf24 ; ldunifrf.rf39     # s1 small.py:96 add | s1 small.py:98 add | s2 143 load dst | uniform value:dst_stride
+    mov rf22, rf13.il ; mov rf23, rf23.il ; ldunifrf.rf13           # s1 139 x0 | s1 139 x2 | s1 small.py:98 rshr | uniform 0x00002000
+    add rf37, rf36, rf4 ; add rf15, rf14, rf15 ; ldunifrf.rf25      # s2 143 load dst | s1 139 store rows | uniform 0x00000014
+    add rf32, rf14, rf16 ; add rf14, rf17, rf19 ; ldunifrf.rf16     # s2 141 x0 | s1 small.py:98 add | s1 139 store rows | uniform 0x00000018
+    add rf18, rf24, rf19 ; smul24 rf24, rf18, rf12 ; ldunifrf.rf17  # s1 small.py:98 add | s1 small.py:96 s2 | s1 139 store rows | uniform 0x0000001c
+    sub rf27, rf21, rf19 ; smul24 rf28, rf22, rf9 ; ldunifrf.rf19   # s1 small.py:98 sub | s1 small.py:94 mul | s2 141 x2 | uniform 0x00000020
+    add rf40, rf37, rf39 ; smul24 rf41, rf23, rf10 ; ldunifrf.rf21  # s2 143 load dst | s1 small.py:94 mul | s2 141 x3 | uniform 0x00000030
+    mov rf47, rf37 ; add rf29, rf15, rf25 ; ldunifrf.rf26           # for later in the trip | s1 139 store rows | s2 141 x2 | uniform 0x00000024
+    add rf30, rf15, rf16 ; add rf31, rf15, rf17 ; ldunifrf.rf16     # s1 139 store rows | s2 141 x3 | uniform 0x00000034
+    sub rf17, rf15, -4 ; add rf33, rf32, rf19                       # s1 139 store rows | s2 141 x2
+    sub rf19, rf15, -8 ; add rf34, rf32, rf21                       # s1 139 store rows | s2 141 x3
+    sub rf21, rf15, -12 ; add rf44, rf32, rf26                      # s1 139 store rows | s2 141 x2
+    sub rf26, rf15, -16 ; add rf45, rf32, rf16                      # s1 139 store rows | s2 141 x3
+    sub rf35, rf32, -16 ; add rf46, rf32, rf25                      # s2 141 x1
+    add rf14, rf14, rf13 ; add rf16, rf18, rf13 ; ldunifrf.rf38     # s1 small.py:98 rshr | s2 143 clip | uniform 0x000000ff
+    sub rf43, rf32, -4 ; add rf18, rf24, rf13                       # s2 141 x0 | s1 small.py:98 rshr
+    add rf25, rf20, 8 ; add rf20, rf27, rf13                        # s1 139 x3 | s1 small.py:98 rshr
     add rf24, rf28, rf41 ; smul24 rf27, rf22, rf11                  # s1 small.py:94 add | s1 small.py:95 mul
-    add rf41, rf47, rf39 ; smul24 rf28, rf23, rf9                   # s2 142 store dst | s1 small.py:95 mul
-    nop ; add rf42, rf40, rf39                                      # s2 142 load dst
+    add rf41, rf47, rf39 ; smul24 rf28, rf23, rf9                   # s2 143 store dst | s1 small.py:95 mul
+    nop ; add rf42, rf40, rf39                                      # s2 143 load dst
 loop:
-    tmuwt - ; mov tmuau, rf25 ; thrsw                               # the last trip's stores | s1 138 x3 | uniform 0xfffffffe (u16)
-    add tmuau, rf25, -16 ; sub rf25, rf27, rf28                     # s1 138 x1 | s1 small.py:95 sub | uniform 0xfffffffe (u16)
-    sub rf22, rf22, rf23 ; sub rf23, rf37, -1                       # s1 small.py:96 sub | s2 142 load dst
-    asr tmud, rf14, 14 ; add rf14, rf23, rf39                       # s1 138 store rows | s2 142 load dst
-    mov tmua, rf15 ; add rf28, rf14, rf39 ; thrsw ; ldtmu.rf27      # s1 138 store rows | s2 142 load dst | s1 138 x3
-    mov rf3, rf27.il ; mov rf2, rf3 ; ldunifrf.rf27                 # s1 138 x3 | next trip | s1 138 x2 | uniform 0x00000010
-    add rf50, rf22, rf3 ; smul24 rf22, rf3, rf11 ; ldunifrf.rf51    # s1 small.py:96 add | s1 small.py:94 mul | s1 138 x2 | uniform 0x00000010
-    asr tmud, rf16, 14 ; add rf16, rf24, rf22                       # s1 138 store rows | s1 small.py:94 s0
-    mov tmua, rf17 ; smul24 rf22, rf3, rf10 ; ldtmu.rf3             # s1 138 store rows | s1 small.py:95 mul | s1 138 x1
-    asr tmud, rf18, 14 ; mov rf3, rf3.il                            # s1 138 store rows | s1 138 x1
-    mov tmua, rf19 ; smul24 rf3, rf3, rf12                          # s1 138 store rows | s1 small.py:97 s3
-    asr tmud, rf20, 14 ; add rf20, rf16, rf3                        # s1 138 store rows | s1 small.py:98 add
+    tmuwt - ; mov tmuau, rf25 ; thrsw                               # the last trip's stores | s1 139 x3 | uniform 0xfffffffe (u16)
+    add tmuau, rf25, -16 ; sub rf25, rf27, rf28                     # s1 139 x1 | s1 small.py:95 sub | uniform 0xfffffffe (u16)
+    sub rf22, rf22, rf23 ; sub rf23, rf37, -1                       # s1 small.py:96 sub | s2 143 load dst
+    asr tmud, rf14, 14 ; add rf14, rf23, rf39                       # s1 139 store rows | s2 143 load dst
+    mov tmua, rf15 ; add rf28, rf14, rf39 ; thrsw ; ldtmu.rf27      # s1 139 store rows | s2 143 load dst | s1 139 x3
+    mov rf3, rf27.il ; mov rf2, rf3 ; ldunifrf.rf27                 # s1 139 x3 | next trip | s1 139 x2 | uniform 0x00000010
+    add rf50, rf22, rf3 ; smul24 rf22, rf3, rf11 ; ldunifrf.rf51    # s1 small.py:96 add | s1 small.py:94 mul | s1 139 x2 | uniform 0x00000010
+    asr tmud, rf16, 14 ; add rf16, rf24, rf22                       # s1 139 store rows | s1 small.py:94 s0
+    mov tmua, rf17 ; smul24 rf22, rf3, rf10 ; ldtmu.rf3             # s1 139 store rows | s1 small.py:95 mul | s1 139 x1
+    asr tmud, rf18, 14 ; mov rf3, rf3.il                            # s1 139 store rows | s1 139 x1
+    mov tmua, rf19 ; smul24 rf3, rf3, rf12                          # s1 139 store rows | s1 small.py:97 s3
+    asr tmud, rf20, 14 ; add rf20, rf16, rf3                        # s1 139 store rows | s1 small.py:98 add
     add rf20, rf20, rf13 ; sub rf22, rf25, rf22                     # s1 small.py:98 rshr | s1 small.py:95 s1
-    mov tmua, rf21 ; add rf25, rf22, rf3                            # s1 138 store rows | s1 small.py:98 add
-    asr tmud, rf20, 14 ; add rf20, rf25, rf13                       # s1 138 store rows | s1 small.py:98 rshr
-    mov tmua, rf26 ; smul24 rf50, rf50, rf12                        # s1 138 store rows | s1 small.py:96 s2
-    asr tmud, rf20, 14 ; add rf20, rf50, rf13                       # s1 138 store rows | s1 small.py:98 rshr
-    add rf16, rf16, rf22 ; mov tmua, rf29                           # s1 small.py:98 add | s1 138 store rows
-    asr tmud, rf20, 14 ; sub rf3, rf16, rf3                         # s1 138 store rows | s1 small.py:98 sub
-    add rf3, rf3, rf13 ; mov tmua, rf30                             # s1 small.py:98 rshr | s1 138 store rows
-    asr tmud, rf3, 14 ; mov rf5, rf7                                # s1 138 store rows | next trip
-    shl rf7, rf5, 5 ; mov tmua, rf31                                # s1 138 x0 | s1 138 store rows
-    tmuwt - ; add rf16, rf41, rf39                                  # s2 140 x0 | s2 142 store dst
-    mov tmua, rf32 ; add rf3, rf2, rf1 ; thrsw                      # s2 140 x0 | the item's record
-    mov tmua, rf33 ; add rf7, rf8, rf7                              # s2 140 x2 | s1 138 x0
-    mov tmua, rf34 ; add rf27, rf7, rf27                            # s2 140 x3 | s1 138 x2
-    mov tmua, rf35 ; mov rf22, rf23 ; thrsw ; ldtmu.rf20            # s2 140 x1 | for later in the trip | s2 140 x0
-    mov tmuau, rf37 ; smul24 rf37, rf20, rf9                        # s2 142 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf40 ; smul24 rf40, rf20, rf11                       # s2 142 load dst | s2 small.py:95 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf42 ; add rf25, rf22, rf39 ; thrsw ; ldtmu.rf50     # s2 142 load dst | s2 142 store dst | s2 140 x2 | uniform 0xfffffffd (u8)
-    add tmuau, rf42, rf39 ; smul24 rf42, rf50, rf10                 # s2 142 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
-    mov tmua, rf43 ; add rf37, rf37, rf42                           # s2 140 x0 | s2 small.py:94 add
-    mov tmua, rf44 ; smul24 rf18, rf50, rf9 ; thrsw ; ldtmu.rf42    # s2 140 x2 | s2 small.py:95 mul | s2 140 x3
-    mov tmua, rf45 ; smul24 rf24, rf42, rf11                        # s2 140 x3 | s2 small.py:94 mul
+    mov tmua, rf21 ; add rf25, rf22, rf3                            # s1 139 store rows | s1 small.py:98 add
+    asr tmud, rf20, 14 ; add rf20, rf25, rf13                       # s1 139 store rows | s1 small.py:98 rshr
+    mov tmua, rf26 ; smul24 rf50, rf50, rf12                        # s1 139 store rows | s1 small.py:96 s2
+    asr tmud, rf20, 14 ; add rf20, rf50, rf13                       # s1 139 store rows | s1 small.py:98 rshr
+    add rf16, rf16, rf22 ; mov tmua, rf29                           # s1 small.py:98 add | s1 139 store rows
+    asr tmud, rf20, 14 ; sub rf3, rf16, rf3                         # s1 139 store rows | s1 small.py:98 sub
+    add rf3, rf3, rf13 ; mov tmua, rf30                             # s1 small.py:98 rshr | s1 139 store rows
+    asr tmud, rf3, 14 ; mov rf5, rf7                                # s1 139 store rows | next trip
+    shl rf7, rf5, 5 ; mov tmua, rf31                                # s1 139 x0 | s1 139 store rows
+    tmuwt - ; add rf16, rf41, rf39                                  # s2 141 x0 | s2 143 store dst
+    mov tmua, rf32 ; add rf3, rf2, rf1 ; thrsw                      # s2 141 x0 | the item's record
+    mov tmua, rf33 ; add rf7, rf8, rf7                              # s2 141 x2 | s1 139 x0
+    mov tmua, rf34 ; add rf27, rf7, rf27                            # s2 141 x3 | s1 139 x2
+    mov tmua, rf35 ; mov rf22, rf23 ; thrsw ; ldtmu.rf20            # s2 141 x1 | for later in the trip | s2 141 x0
+    mov tmuau, rf37 ; smul24 rf37, rf20, rf9                        # s2 143 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf40 ; smul24 rf40, rf20, rf11                       # s2 143 load dst | s2 small.py:95 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf42 ; add rf25, rf22, rf39 ; thrsw ; ldtmu.rf50     # s2 143 load dst | s2 143 store dst | s2 141 x2 | uniform 0xfffffffd (u8)
+    add tmuau, rf42, rf39 ; smul24 rf42, rf50, rf10                 # s2 143 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
+    mov tmua, rf43 ; add rf37, rf37, rf42                           # s2 141 x0 | s2 small.py:94 add
+    mov tmua, rf44 ; smul24 rf18, rf50, rf9 ; thrsw ; ldtmu.rf42    # s2 141 x2 | s2 small.py:95 mul | s2 141 x3
+    mov tmua, rf45 ; smul24 rf24, rf42, rf11                        # s2 141 x3 | s2 small.py:94 mul
     add rf18, rf37, rf24 ; sub rf24, rf40, rf18                     # s2 small.py:94 s0 | s2 small.py:95 sub
-    sub rf37, rf20, rf50 ; smul24 rf50, rf42, rf10 ; thrsw ; ldtmu.rf20 # s2 small.py:96 sub | s2 small.py:95 mul | s2 140 x1
+    sub rf37, rf20, rf50 ; smul24 rf50, rf42, rf10 ; thrsw ; ldtmu.rf20 # s2 small.py:96 sub | s2 small.py:95 mul | s2 141 x1
     sub rf24, rf24, rf50 ; smul24 rf20, rf20, rf12                  # s2 small.py:95 s1 | s2 small.py:97 s3
-    add rf50, rf18, rf20 ; mov tmua, rf46                           # s2 small.py:98 add | s2 140 x1
-    add rf50, rf50, rf13 ; add rf52, rf24, rf20 ; thrsw ; ldtmu.rf40 # s2 small.py:98 residuals0 | s2 small.py:98 add | s2 142 load dst
+    add rf50, rf18, rf20 ; mov tmua, rf46                           # s2 small.py:98 add | s2 141 x1
+    add rf50, rf50, rf13 ; add rf52, rf24, rf20 ; thrsw ; ldtmu.rf40 # s2 small.py:98 residuals0 | s2 small.py:98 add | s2 143 load dst
     asr rf50, rf50, 14 ; add rf52, rf52, rf13                       # s2 small.py:98 residuals0 | s2 small.py:98 residuals1
     asr rf37, rf52, 14 ; add rf42, rf37, rf42                       # s2 small.py:98 residuals1 | s2 small.py:96 add
-    mov tmuau, rf23 ; smul24 rf42, rf42, rf12 ; thrsw ; ldtmu.rf23  # s2 142 load dst | s2 small.py:96 s2 | uniform 0xfffffffd (u8)
-    add rf14, rf50, 8 ; mov tmuau, rf14                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffd (u8)
-    asr rf14, rf14, 4 ; add rf42, rf42, rf13                        # s2 142 rshr | s2 small.py:98 residuals2
-    add rf14, rf40, rf14 ; add rf24, rf18, rf24 ; thrsw ; ldtmu.rf18 # s2 142 add | s2 small.py:98 add | s2 142 load dst
-    max rf14, rf14, 0 ; mov tmuau, rf28                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf23 ; smul24 rf42, rf42, rf12 ; thrsw ; ldtmu.rf23  # s2 143 load dst | s2 small.py:96 s2 | uniform 0xfffffffd (u8)
+    add rf14, rf50, 8 ; mov tmuau, rf14                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffd (u8)
+    asr rf14, rf14, 4 ; add rf42, rf42, rf13                        # s2 143 rshr | s2 small.py:98 residuals2
+    add rf14, rf40, rf14 ; add rf24, rf18, rf24 ; thrsw ; ldtmu.rf18 # s2 143 add | s2 small.py:98 add | s2 143 load dst
+    max rf14, rf14, 0 ; mov tmuau, rf28                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
     asr rf20, rf42, 14 ; sub rf24, rf24, rf20                       # s2 small.py:98 residuals2 | s2 small.py:98 sub
-    add rf6, rf24, rf13 ; mov rf4, rf6 ; thrsw ; ldtmu.rf24         # s2 small.py:98 residuals3 | next trip | s2 142 load dst
-    asr rf6, rf6, 14 ; add tmuau, rf28, rf39                        # s2 small.py:98 residuals3 | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf37, rf37, 8 ; add rf28, rf25, rf39                        # s2 142 rshr | s2 142 store dst
-    asr rf42, rf37, 4 ; add rf37, rf36, rf4                         # s2 142 rshr | s2 142 load dst
-    add rf23, rf23, rf42 ; add rf40, rf37, rf39 ; thrsw ; ldtmu.rf50 # s2 142 add | s2 142 load dst | s2 140 x0
-    max rf23, rf23, 0 ; smul24 rf52, rf50, rf9                      # s2 142 clip | s2 small.py:94 mul
-    add rf20, rf20, 8 ; smul24 rf53, rf50, rf11                     # s2 142 rshr | s2 small.py:95 mul
-    asr rf20, rf20, 4 ; add rf42, rf40, rf39                        # s2 142 rshr | s2 142 load dst
-    nop ; add rf18, rf18, rf20 ; thrsw ; ldtmu.rf20                 # s2 142 add | s2 140 x2
-    max rf18, rf18, 0 ; smul24 rf54, rf20, rf10                     # s2 142 clip | s2 small.py:94 mul
+    add rf6, rf24, rf13 ; mov rf4, rf6 ; thrsw ; ldtmu.rf24         # s2 small.py:98 residuals3 | next trip | s2 143 load dst
+    asr rf6, rf6, 14 ; add tmuau, rf28, rf39                        # s2 small.py:98 residuals3 | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf37, rf37, 8 ; add rf28, rf25, rf39                        # s2 143 rshr | s2 143 store dst
+    asr rf42, rf37, 4 ; add rf37, rf36, rf4                         # s2 143 rshr | s2 143 load dst
+    add rf23, rf23, rf42 ; add rf40, rf37, rf39 ; thrsw ; ldtmu.rf50 # s2 143 add | s2 143 load dst | s2 141 x0
+    max rf23, rf23, 0 ; smul24 rf52, rf50, rf9                      # s2 143 clip | s2 small.py:94 mul
+    add rf20, rf20, 8 ; smul24 rf53, rf50, rf11                     # s2 143 rshr | s2 small.py:95 mul
+    asr rf20, rf20, 4 ; add rf42, rf40, rf39                        # s2 143 rshr | s2 143 load dst
+    nop ; add rf18, rf18, rf20 ; thrsw ; ldtmu.rf20                 # s2 143 add | s2 141 x2
+    max rf18, rf18, 0 ; smul24 rf54, rf20, rf10                     # s2 143 clip | s2 small.py:94 mul
     umin tmuau, rf3, rf0 ; add rf52, rf52, rf54                     # the item's record | s2 small.py:94 add | uniform 0xfffffffa (vec2)
-    sub rf54, rf50, rf20 ; smul24 rf50, rf20, rf9 ; thrsw ; ldtmu.rf20 # s2 small.py:96 sub | s2 small.py:95 mul | s2 140 x3
+    sub rf54, rf50, rf20 ; smul24 rf50, rf20, rf9 ; thrsw ; ldtmu.rf20 # s2 small.py:96 sub | s2 small.py:95 mul | s2 141 x3
     sub rf53, rf53, rf50 ; smul24 rf50, rf20, rf11                  # s2 small.py:95 sub | s2 small.py:94 mul
     add rf50, rf52, rf50 ; smul24 rf52, rf20, rf10                  # s2 small.py:94 s0 | s2 small.py:95 mul
-    sub rf52, rf53, rf52 ; add rf53, rf54, rf20 ; thrsw ; ldtmu.rf20 # s2 small.py:95 s1 | s2 small.py:96 add | s2 140 x1
-    add rf6, rf6, 8 ; smul24 rf20, rf20, rf12                       # s2 142 rshr | s2 small.py:97 s3
-    asr rf6, rf6, 4 ; add rf54, rf50, rf20                          # s2 142 rshr | s2 small.py:98 add
-    add rf54, rf54, rf13 ; add rf56, rf52, rf20 ; thrsw ; ldtmu.rf55 # s2 small.py:98 residuals0 | s2 small.py:98 add | s2 142 load dst
-    asr rf24, rf54, 14 ; add rf6, rf24, rf6                         # s2 small.py:98 residuals0 | s2 142 add
-    max rf6, rf6, 0 ; add rf56, rf56, rf13                          # s2 142 clip | s2 small.py:98 residuals1
+    sub rf52, rf53, rf52 ; add rf53, rf54, rf20 ; thrsw ; ldtmu.rf20 # s2 small.py:95 s1 | s2 small.py:96 add | s2 141 x1
+    add rf6, rf6, 8 ; smul24 rf20, rf20, rf12                       # s2 143 rshr | s2 small.py:97 s3
+    asr rf6, rf6, 4 ; add rf54, rf50, rf20                          # s2 143 rshr | s2 small.py:98 add
+    add rf54, rf54, rf13 ; add rf56, rf52, rf20 ; thrsw ; ldtmu.rf55 # s2 small.py:98 residuals0 | s2 small.py:98 add | s2 143 load dst
+    asr rf24, rf54, 14 ; add rf6, rf24, rf6                         # s2 small.py:98 residuals0 | s2 143 add
+    max rf6, rf6, 0 ; add rf56, rf56, rf13                          # s2 143 clip | s2 small.py:98 residuals1
     asr rf53, rf56, 14 ; smul24 rf56, rf53, rf12                    # s2 small.py:98 residuals1 | s2 small.py:96 s2
-    mov tmuau, rf7 ; add rf56, rf56, rf13 ; thrsw ; ldtmu.rf7       # s1 138 x0 | s2 small.py:98 residuals2 | s2 142 load dst | uniform 0xfffffffe (u16)
+    mov tmuau, rf7 ; add rf56, rf56, rf13 ; thrsw ; ldtmu.rf7       # s1 139 x0 | s2 small.py:98 residuals2 | s2 143 load dst | uniform 0xfffffffe (u16)
     asr rf50, rf56, 14 ; add rf52, rf50, rf52                       # s2 small.py:98 residuals2 | s2 small.py:98 add
-    add rf24, rf24, 8 ; mov tmuau, rf27                             # s2 142 rshr | s1 138 x2 | uniform 0xfffffffe (u16)
-    asr rf20, rf24, 4 ; sub rf24, rf52, rf20                        # s2 142 rshr | s2 small.py:98 sub
-    add rf20, rf55, rf20 ; add rf55, rf24, rf13 ; thrsw ; ldtmu.rf24 # s2 142 add | s2 small.py:98 residuals3 | s2 142 load dst
-    max rf20, rf20, 0                                               # s2 142 clip
+    add rf24, rf24, 8 ; mov tmuau, rf27                             # s2 143 rshr | s1 139 x2 | uniform 0xfffffffe (u16)
+    asr rf20, rf24, 4 ; sub rf24, rf52, rf20                        # s2 143 rshr | s2 small.py:98 sub
+    add rf20, rf55, rf20 ; add rf55, rf24, rf13 ; thrsw ; ldtmu.rf24 # s2 143 add | s2 small.py:98 residuals3 | s2 143 load dst
+    max rf20, rf20, 0                                               # s2 143 clip
     asr rf55, rf55, 14                                              # s2 small.py:98 residuals3
-    min tmud, rf14, rf38 ; sub.pushc -, rf0, rf48                   # s2 142 store dst
-    mov.ifna tmuau, rf47 ; add rf47, rf53, 8                        # s2 142 store dst | s2 142 rshr | uniform 0xfffffffd (u8)
-    min tmud, rf23, rf38 ; add rf23, rf50, 8                        # s2 142 store dst | s2 142 rshr
-    asr rf41, rf47, 4 ; mov.ifna tmuau, rf41                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf18, rf38 ; add rf18, rf27, 8                        # s2 142 store dst | s1 138 x3
-    asr rf23, rf23, 4 ; mov.ifna tmuau, rf16                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf6, rf38 ; add rf6, rf7, rf41 ; ldtmu.rf7            # s2 142 store dst | s2 142 add | s2 142 load dst
-    max rf6, rf6, 0 ; add.ifna tmuau, rf16, rf39                    # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf20, rf38 ; add rf20, rf18, -16                      # s2 142 store dst | s1 138 x1
-    mov.ifna tmuau, rf22 ; add rf22, rf24, rf23                     # s2 142 store dst | s2 142 add | uniform 0xfffffffd (u8)
-    min tmud, rf6, rf38 ; add rf6, rf55, 8                          # s2 142 store dst | s2 142 rshr
-    max rf22, rf22, 0 ; mov rf47, rf37                              # s2 142 clip | for later in the trip
-    asr rf6, rf6, 4 ; mov rf48, rf2                                 # s2 142 rshr | for later in the trip
-    tmuwt - ; add rf55, rf20, -6                                    # s1 138 x0
-    mov.ifna tmuau, rf25 ; add rf6, rf7, rf6                        # s2 142 store dst | s2 142 add | uniform 0xfffffffd (u8)
-    min tmud, rf22, rf38 ; add rf22, rf55, rf51                     # s2 142 store dst | s1 138 x2
-    max rf6, rf6, 0 ; mov.ifna tmuau, rf28                          # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf6, rf38 ; add rf41, rf47, rf39                      # s2 142 store dst
-    nop ; add.ifna tmuau, rf28, rf39 ; thrsw                        # s2 142 store dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf18 ; add rf25, rf22, 8                             # s1 138 x3 | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf20                                           # s1 138 x1 | uniform 0xfffffffe (u16)
+    min tmud, rf14, rf38 ; sub.pushc -, rf0, rf48                   # s2 143 store dst
+    mov.ifna tmuau, rf47 ; add rf47, rf53, 8                        # s2 143 store dst | s2 143 rshr | uniform 0xfffffffd (u8)
+    min tmud, rf23, rf38 ; add rf23, rf50, 8                        # s2 143 store dst | s2 143 rshr
+    asr rf41, rf47, 4 ; mov.ifna tmuau, rf41                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf18, rf38 ; add rf18, rf27, 8                        # s2 143 store dst | s1 139 x3
+    asr rf23, rf23, 4 ; mov.ifna tmuau, rf16                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf38 ; add rf6, rf7, rf41 ; ldtmu.rf7            # s2 143 store dst | s2 143 add | s2 143 load dst
+    max rf6, rf6, 0 ; add.ifna tmuau, rf16, rf39                    # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf20, rf38 ; add rf20, rf18, -16                      # s2 143 store dst | s1 139 x1
+    mov.ifna tmuau, rf22 ; add rf22, rf24, rf23                     # s2 143 store dst | s2 143 add | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf38 ; add rf6, rf55, 8                          # s2 143 store dst | s2 143 rshr
+    max rf22, rf22, 0 ; mov rf47, rf37                              # s2 143 clip | for later in the trip
+    asr rf6, rf6, 4 ; mov rf48, rf2                                 # s2 143 rshr | for later in the trip
+    tmuwt - ; add rf55, rf20, -6                                    # s1 139 x0
+    mov.ifna tmuau, rf25 ; add rf6, rf7, rf6                        # s2 143 store dst | s2 143 add | uniform 0xfffffffd (u8)
+    min tmud, rf22, rf38 ; add rf22, rf55, rf51                     # s2 143 store dst | s1 139 x2
+    max rf6, rf6, 0 ; mov.ifna tmuau, rf28                          # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf38 ; add rf41, rf47, rf39                      # s2 143 store dst
+    nop ; add.ifna tmuau, rf28, rf39 ; thrsw                        # s2 143 store dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf18 ; add rf25, rf22, 8                             # s1 139 x3 | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf20                                           # s1 139 x1 | uniform 0xfffffffe (u16)
     tmuwt - ; thrsw ; ldtmu.rf6                                     # the item's record
-    nop ; mov tmuau, rf55 ; ldtmu.rf7                               # s1 138 x0 | the item's record | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf22 ; ldtmu.rf22                              # s1 138 x2 | s1 138 x0 | uniform 0xfffffffe (u16)
-    nop ; mov rf22, rf22.il ; thrsw ; ldtmu.rf55                    # s1 138 x0 | s1 138 x2
-    mov rf20, rf55.il ; smul24 rf55, rf22, rf9                      # s1 138 x2 | s1 small.py:94 mul
+    nop ; mov tmuau, rf55 ; ldtmu.rf7                               # s1 139 x0 | the item's record | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf22 ; ldtmu.rf22                              # s1 139 x2 | s1 139 x0 | uniform 0xfffffffe (u16)
+    nop ; mov rf22, rf22.il ; thrsw ; ldtmu.rf55                    # s1 139 x0 | s1 139 x2
+    mov rf20, rf55.il ; smul24 rf55, rf22, rf9                      # s1 139 x2 | s1 small.py:94 mul
     sub rf28, rf22, rf20 ; smul24 rf18, rf20, rf10                  # s1 small.py:96 sub | s1 small.py:94 mul
-    add rf18, rf55, rf18 ; smul24 rf55, rf22, rf11 ; thrsw ; ldtmu.rf22 # s1 small.py:94 add | s1 small.py:95 mul | s1 138 x3
-    mov rf20, rf22.il ; smul24 rf22, rf20, rf9                      # s1 138 x3 | s1 small.py:95 mul
+    add rf18, rf55, rf18 ; smul24 rf55, rf22, rf11 ; thrsw ; ldtmu.rf22 # s1 small.py:94 add | s1 small.py:95 mul | s1 139 x3
+    mov rf20, rf22.il ; smul24 rf22, rf20, rf9                      # s1 139 x3 | s1 small.py:95 mul
     sub rf55, rf55, rf22 ; smul24 rf22, rf20, rf11                  # s1 small.py:95 sub | s1 small.py:94 mul
-    add rf18, rf18, rf22 ; smul24 rf51, rf20, rf10 ; thrsw ; ldtmu.rf22 # s1 small.py:94 s0 | s1 small.py:95 mul | s1 138 x1
-    mov rf22, rf22.il ; sub rf51, rf55, rf51                        # s1 138 x1 | s1 small.py:95 s1
+    add rf18, rf18, rf22 ; smul24 rf51, rf20, rf10 ; thrsw ; ldtmu.rf22 # s1 small.py:94 s0 | s1 small.py:95 mul | s1 139 x1
+    mov rf22, rf22.il ; sub rf51, rf55, rf51                        # s1 139 x1 | s1 small.py:95 s1
     add rf28, rf28, rf20 ; smul24 rf20, rf22, rf12                  # s1 small.py:96 add | s1 small.py:97 s3
-    add rf55, rf18, rf51 ; add rf18, rf18, rf20 ; thrsw ; ldtmu.rf22 # s1 small.py:98 add | s1 138 x0
-    mov rf22, rf22.il ; add rf51, rf51, rf20                        # s1 138 x0 | s1 small.py:98 add
+    add rf55, rf18, rf51 ; add rf18, rf18, rf20 ; thrsw ; ldtmu.rf22 # s1 small.py:98 add | s1 139 x0
+    mov rf22, rf22.il ; add rf51, rf51, rf20                        # s1 139 x0 | s1 small.py:98 add
     sub rf28, rf55, rf20 ; smul24 rf20, rf28, rf12                  # s1 small.py:98 sub | s1 small.py:96 s2
-    add rf14, rf18, rf13 ; smul24 rf55, rf22, rf9 ; ldtmu.rf18      # s1 small.py:98 rshr | s1 small.py:94 mul | s1 138 x2
-    mov rf23, rf18.il ; sub.pushc -, rf0, rf49                      # s1 138 x2 | whether there is a trip more
+    add rf14, rf18, rf13 ; smul24 rf55, rf22, rf9 ; ldtmu.rf18      # s1 small.py:98 rshr | s1 small.py:94 mul | s1 139 x2
+    mov rf23, rf18.il ; sub.pushc -, rf0, rf49                      # s1 139 x2 | whether there is a trip more
     add rf16, rf51, rf13 ; smul24 rf51, rf23, rf10                  # s1 small.py:98 rshr | s1 small.py:94 mul
     bu.anyna loop, r:unif                                           # next trip
     add rf18, rf20, rf13 ; add rf20, rf28, rf13                     # s1 small.py:98 rshr

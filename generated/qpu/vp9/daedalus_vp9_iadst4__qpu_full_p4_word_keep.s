@@ -48,35 +48,35 @@
     add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
     shl rf1, rf1, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # s2 142 load dst | uniform value:records
-    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # s1 138 x0 | uniform value:coeffs
+    setnnmode_uu ; ldunifrf.rf3                                     # s2 143 load dst | uniform value:records
+    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # s1 139 x0 | uniform value:coeffs
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf18                                             # s2 142 load dst | uniform value:dst
-    nop ; ldunifrf.rf21                                             # s2 142 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf18                                             # s2 143 load dst | uniform value:dst
+    nop ; ldunifrf.rf21                                             # s2 143 load dst | uniform value:dst_stride
     nop ; ldtmu.rf1                                                 # the item's record
-    nop ; add rf19, rf18, rf1 ; ldtmu.rf1                           # s2 142 load dst | the item's record
-    shl rf1, rf1, 5 ; add rf22, rf19, rf21                          # s1 138 x0 | s2 142 load dst
-    add rf3, rf4, rf1 ; add rf23, rf22, rf21 ; ldunifrf.rf1         # s1 138 x0 | s2 142 load dst | uniform value:threads
-    shl rf1, rf1, 7 ; mov tmuau, rf3                                # s1 138 x0 | uniform 0xfffffffc (vec4)
-    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # s1 138 x0 | the item's record | uniform 0xfffffffc (vec4)
-    nop ; add rf24, rf23, rf21 ; thrsw ; ldunifrf.rf8               # s2 142 load dst | s1 small.py:94 mul | uniform 0x000014a3
+    nop ; add rf19, rf18, rf1 ; ldtmu.rf1                           # s2 143 load dst | the item's record
+    shl rf1, rf1, 5 ; add rf22, rf19, rf21                          # s1 139 x0 | s2 143 load dst
+    add rf3, rf4, rf1 ; add rf23, rf22, rf21 ; ldunifrf.rf1         # s1 139 x0 | s2 143 load dst | uniform value:threads
+    shl rf1, rf1, 7 ; mov tmuau, rf3                                # s1 139 x0 | uniform 0xfffffffc (vec4)
+    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # s1 139 x0 | the item's record | uniform 0xfffffffc (vec4)
+    nop ; add rf24, rf23, rf21 ; thrsw ; ldunifrf.rf8               # s2 143 load dst | s1 small.py:94 mul | uniform 0x000014a3
     nop ; ldunifrf.rf11                                             # s1 small.py:94 mul | uniform 0x000026c9
     nop ; ldunifrf.rf10                                             # s1 small.py:94 mul | uniform 0x00003b6c
-    nop ; ldtmu.rf5                                                 # s1 138 x0
-    mov rf7, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf6                  # s1 138 x0
-    mov rf16, rf6.il ; smul24 rf9, rf7, rf8 ; ldtmu.rf5             # s1 138 x0 | s1 small.py:94 mul
-    mov rf17, rf6.ih ; smul24 rf14, rf7, rf11 ; ldtmu.rf6           # s1 138 x0 | s1 small.py:95 mul
+    nop ; ldtmu.rf5                                                 # s1 139 x0
+    mov rf7, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf6                  # s1 139 x0
+    mov rf16, rf6.il ; smul24 rf9, rf7, rf8 ; ldtmu.rf5             # s1 139 x0 | s1 small.py:94 mul
+    mov rf17, rf6.ih ; smul24 rf14, rf7, rf11 ; ldtmu.rf6           # s1 139 x0 | s1 small.py:95 mul
     nop ; ldunifrf.rf12                                             # s1 small.py:97 s3 | uniform 0x00003441
     nop ; ldunifrf.rf13                                             # s1 small.py:98 rshr | uniform 0x00002000
-    nop ; ldunifrf.rf20                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf25                                             # s2 142 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf26                                             # s2 142 load dst | uniform 0x00010000
-    nop ; ldunifrf.rf27                                             # s2 142 load dst | uniform 0x01000000
+    nop ; ldunifrf.rf20                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf25                                             # s2 143 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf26                                             # s2 143 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf27                                             # s2 143 load dst | uniform 0x01000000
 loop:
-    mov rf29, rf5.il ; smul24 rf30, rf15, rf8 ; ldtmu.rf28          # s1 138 x1 | s1 small.py:94 mul | s1 138 x0
-    mov rf31, rf28.il ; smul24 rf32, rf29, rf12 ; ldtmu.rf29        # s1 138 x2 | s1 small.py:97 s3 | s1 138 x0
-    sub rf34, rf7, rf31 ; smul24 rf33, rf31, rf10 ; ldtmu.rf7       # s1 small.py:96 sub | s1 small.py:94 mul | s1 138 x0
-    add rf33, rf9, rf33 ; mov rf35, rf7.il ; ldtmu.rf9              # s1 small.py:94 add | s1 138 x3 | s1 138 x0
+    mov rf29, rf5.il ; smul24 rf30, rf15, rf8 ; ldtmu.rf28          # s1 139 x1 | s1 small.py:94 mul | s1 139 x0
+    mov rf31, rf28.il ; smul24 rf32, rf29, rf12 ; ldtmu.rf29        # s1 139 x2 | s1 small.py:97 s3 | s1 139 x0
+    sub rf34, rf7, rf31 ; smul24 rf33, rf31, rf10 ; ldtmu.rf7       # s1 small.py:96 sub | s1 small.py:94 mul | s1 139 x0
+    add rf33, rf9, rf33 ; mov rf35, rf7.il ; ldtmu.rf9              # s1 small.py:94 add | s1 139 x3 | s1 139 x0
     add rf36, rf34, rf35 ; smul24 rf34, rf35, rf11                  # s1 small.py:96 add | s1 small.py:94 mul
     add rf31, rf33, rf34 ; smul24 rf33, rf31, rf8                   # s1 small.py:94 s0 | s1 small.py:95 mul
     add rf14, rf31, rf32 ; sub rf33, rf14, rf33                     # s1 small.py:98 add | s1 small.py:95 sub
@@ -85,12 +85,12 @@ loop:
     add rf36, rf33, rf32 ; smul24 rf35, rf36, rf12                  # s1 small.py:98 add | s1 small.py:96 s2
     add rf35, rf36, rf13 ; add rf36, rf35, rf13                     # s1 small.py:98 rshr
     asr rf31, rf35, 14 ; add rf33, rf31, rf33                       # s1 small.py:98 rshr | s1 small.py:98 add
-    vpack rf14, rf14, rf31 ; sub rf31, rf33, rf32                   # s1 138 store rows | s1 small.py:98 sub
+    vpack rf14, rf14, rf31 ; sub rf31, rf33, rf32                   # s1 139 store rows | s1 small.py:98 sub
     asr rf31, rf36, 14 ; add rf36, rf31, rf13                       # s1 small.py:98 rshr
-    asr rf28, rf36, 14 ; mov rf36, rf28.ih                          # s1 small.py:98 rshr | s1 138 x2
-    vpack rf28, rf31, rf28 ; smul24 rf31, rf36, rf10                # s1 138 store rows | s1 small.py:94 mul
-    add rf7, rf30, rf31 ; mov rf30, rf7.ih                          # s1 small.py:94 add | s1 138 x3
-    mov rf31, rf5.ih ; smul24 rf5, rf30, rf11                       # s1 138 x1 | s1 small.py:94 mul
+    asr rf28, rf36, 14 ; mov rf36, rf28.ih                          # s1 small.py:98 rshr | s1 139 x2
+    vpack rf28, rf31, rf28 ; smul24 rf31, rf36, rf10                # s1 139 store rows | s1 small.py:94 mul
+    add rf7, rf30, rf31 ; mov rf30, rf7.ih                          # s1 small.py:94 add | s1 139 x3
+    mov rf31, rf5.ih ; smul24 rf5, rf30, rf11                       # s1 139 x1 | s1 small.py:94 mul
     add rf5, rf7, rf5 ; smul24 rf7, rf31, rf12                      # s1 small.py:94 s0 | s1 small.py:97 s3
     add rf31, rf5, rf7 ; smul24 rf32, rf15, rf11                    # s1 small.py:98 add | s1 small.py:95 mul
     add rf31, rf31, rf13 ; smul24 rf33, rf36, rf8                   # s1 small.py:98 rshr | s1 small.py:95 mul
@@ -100,13 +100,13 @@ loop:
     add rf30, rf15, rf7 ; smul24 rf32, rf30, rf12                   # s1 small.py:98 add | s1 small.py:96 s2
     add rf30, rf30, rf13 ; add rf32, rf32, rf13                     # s1 small.py:98 rshr
     asr rf5, rf30, 14 ; add rf15, rf5, rf15                         # s1 small.py:98 rshr | s1 small.py:98 add
-    vpack rf5, rf31, rf5 ; sub rf7, rf15, rf7                       # s1 138 store rows | s1 small.py:98 sub
+    vpack rf5, rf31, rf5 ; sub rf7, rf15, rf7                       # s1 139 store rows | s1 small.py:98 sub
     asr rf7, rf32, 14 ; add rf32, rf7, rf13                         # s1 small.py:98 rshr
     asr rf32, rf32, 14 ; smul24 rf15, rf16, rf8                     # s1 small.py:98 rshr | s1 small.py:94 mul
-    vpack rf7, rf7, rf32 ; mov rf32, rf29.il                        # s1 138 store rows | s1 138 x2
-    mov rf30, rf9.il ; smul24 rf31, rf32, rf10                      # s1 138 x3 | s1 small.py:94 mul
+    vpack rf7, rf7, rf32 ; mov rf32, rf29.il                        # s1 139 store rows | s1 139 x2
+    mov rf30, rf9.il ; smul24 rf31, rf32, rf10                      # s1 139 x3 | s1 small.py:94 mul
     add rf15, rf15, rf31 ; smul24 rf31, rf30, rf11                  # s1 small.py:94 add | s1 small.py:94 mul
-    add rf15, rf15, rf31 ; mov rf31, rf6.il                         # s1 small.py:94 s0 | s1 138 x1
+    add rf15, rf15, rf31 ; mov rf31, rf6.il                         # s1 small.py:94 s0 | s1 139 x1
     sub rf36, rf16, rf32 ; smul24 rf31, rf31, rf12                  # s1 small.py:96 sub | s1 small.py:97 s3
     add rf16, rf15, rf31 ; smul24 rf33, rf16, rf11                  # s1 small.py:98 add | s1 small.py:95 mul
     add rf16, rf16, rf13 ; smul24 rf32, rf32, rf8                   # s1 small.py:98 rshr | s1 small.py:95 mul
@@ -116,12 +116,12 @@ loop:
     add rf32, rf30, rf31 ; add rf36, rf32, rf13                     # s1 small.py:98 add | s1 small.py:98 rshr
     asr rf36, rf36, 14 ; add rf32, rf32, rf13                       # s1 small.py:98 rshr
     asr rf15, rf32, 14 ; add rf30, rf15, rf30                       # s1 small.py:98 rshr | s1 small.py:98 add
-    vpack rf15, rf16, rf15 ; sub rf16, rf30, rf31                   # s1 138 store rows | s1 small.py:98 sub
+    vpack rf15, rf16, rf15 ; sub rf16, rf30, rf31                   # s1 139 store rows | s1 small.py:98 sub
     add rf16, rf16, rf13 ; smul24 rf30, rf17, rf8                   # s1 small.py:98 rshr | s1 small.py:94 mul
-    asr rf16, rf16, 14 ; mov rf29, rf29.ih                          # s1 small.py:98 rshr | s1 138 x2
-    vpack rf16, rf36, rf16 ; smul24 rf36, rf29, rf10                # s1 138 store rows | s1 small.py:94 mul
-    add rf9, rf30, rf36 ; mov rf30, rf9.ih                          # s1 small.py:94 add | s1 138 x3
-    mov rf36, rf6.ih ; smul24 rf6, rf30, rf11                       # s1 138 x1 | s1 small.py:94 mul
+    asr rf16, rf16, 14 ; mov rf29, rf29.ih                          # s1 small.py:98 rshr | s1 139 x2
+    vpack rf16, rf36, rf16 ; smul24 rf36, rf29, rf10                # s1 139 store rows | s1 small.py:94 mul
+    add rf9, rf30, rf36 ; mov rf30, rf9.ih                          # s1 small.py:94 add | s1 139 x3
+    mov rf36, rf6.ih ; smul24 rf6, rf30, rf11                       # s1 139 x1 | s1 small.py:94 mul
     add rf6, rf9, rf6 ; smul24 rf9, rf36, rf12                      # s1 small.py:94 s0 | s1 small.py:97 s3
     add rf36, rf6, rf9 ; smul24 rf31, rf17, rf11                    # s1 small.py:98 add | s1 small.py:95 mul
     add rf36, rf36, rf13 ; smul24 rf32, rf29, rf8                   # s1 small.py:98 rshr | s1 small.py:95 mul
@@ -131,141 +131,141 @@ loop:
     add rf29, rf17, rf9 ; smul24 rf30, rf29, rf12                   # s1 small.py:98 add | s1 small.py:96 s2
     add rf29, rf29, rf13 ; add rf30, rf30, rf13                     # s1 small.py:98 rshr
     asr rf6, rf29, 14 ; add rf17, rf6, rf17                         # s1 small.py:98 rshr | s1 small.py:98 add
-    vpack rf6, rf31, rf6 ; sub rf9, rf17, rf9                       # s1 138 store rows | s1 small.py:98 sub
+    vpack rf6, rf31, rf6 ; sub rf9, rf17, rf9                       # s1 139 store rows | s1 small.py:98 sub
     asr rf9, rf30, 14 ; add rf30, rf9, rf13                         # s1 small.py:98 rshr
-    asr rf30, rf30, 14 ; mov rf17, rf14.il                          # s1 small.py:98 rshr | s2 140 x0
-    vpack rf9, rf9, rf30 ; smul24 rf30, rf17, rf8                   # s1 138 store rows | s2 small.py:94 mul
-    mov rf31, rf15.il ; mov rf29, rf6.il                            # s2 140 x2 | s2 140 x3
-    mov rf36, rf5.il ; smul24 rf32, rf31, rf10                      # s2 140 x1 | s2 small.py:94 mul
+    asr rf30, rf30, 14 ; mov rf17, rf14.il                          # s1 small.py:98 rshr | s2 141 x0
+    vpack rf9, rf9, rf30 ; smul24 rf30, rf17, rf8                   # s1 139 store rows | s2 small.py:94 mul
+    mov rf31, rf15.il ; mov rf29, rf6.il                            # s2 141 x2 | s2 141 x3
+    mov rf36, rf5.il ; smul24 rf32, rf31, rf10                      # s2 141 x1 | s2 small.py:94 mul
     add rf30, rf30, rf32 ; smul24 rf32, rf29, rf11                  # s2 small.py:94 add | s2 small.py:94 mul
     add rf30, rf30, rf32 ; smul24 rf32, rf36, rf12                  # s2 small.py:94 s0 | s2 small.py:97 s3
-    add rf36, rf30, rf32 ; mov tmua, rf19 ; thrsw                   # s2 small.py:98 add | s2 142 load dst
+    add rf36, rf30, rf32 ; mov tmua, rf19 ; thrsw                   # s2 small.py:98 add | s2 143 load dst
     add rf36, rf36, rf13 ; smul24 rf33, rf17, rf11                  # s2 small.py:98 residuals0 | s2 small.py:95 mul
     asr rf36, rf36, 14 ; smul24 rf35, rf31, rf8                     # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf33, rf36, 8 ; sub rf35, rf33, rf35                        # s2 142 rshr | s2 small.py:95 sub
-    asr rf33, rf33, 4 ; smul24 rf36, rf29, rf10                     # s2 142 rshr | s2 small.py:95 mul
-    sub rf36, rf35, rf36 ; mov tmua, rf22 ; thrsw ; ldtmu.rf35      # s2 small.py:95 s1 | s2 142 load dst
-    and rf34, rf35, rf20 ; add rf37, rf36, rf32                     # s2 142 load dst | s2 small.py:98 add
-    add rf33, rf34, rf33 ; add rf34, rf37, rf13                     # s2 142 add | s2 small.py:98 residuals1
-    max rf17, rf33, 0 ; sub rf31, rf17, rf31                        # s2 142 clip | s2 small.py:96 sub
-    min rf17, rf17, rf20 ; add rf31, rf31, rf29 ; ldtmu.rf29        # s2 142 clip | s2 small.py:96 add | s2 142 load dst
+    add rf33, rf36, 8 ; sub rf35, rf33, rf35                        # s2 143 rshr | s2 small.py:95 sub
+    asr rf33, rf33, 4 ; smul24 rf36, rf29, rf10                     # s2 143 rshr | s2 small.py:95 mul
+    sub rf36, rf35, rf36 ; mov tmua, rf22 ; thrsw ; ldtmu.rf35      # s2 small.py:95 s1 | s2 143 load dst
+    and rf34, rf35, rf20 ; add rf37, rf36, rf32                     # s2 143 load dst | s2 small.py:98 add
+    add rf33, rf34, rf33 ; add rf34, rf37, rf13                     # s2 143 add | s2 small.py:98 residuals1
+    max rf17, rf33, 0 ; sub rf31, rf17, rf31                        # s2 143 clip | s2 small.py:96 sub
+    min rf17, rf17, rf20 ; add rf31, rf31, rf29 ; ldtmu.rf29        # s2 143 clip | s2 small.py:96 add | s2 143 load dst
     asr rf31, rf34, 14 ; smul24 rf34, rf31, rf12                    # s2 small.py:98 residuals1 | s2 small.py:96 s2
-    and rf33, rf29, rf20 ; add rf31, rf31, 8                        # s2 142 load dst | s2 142 rshr
-    asr rf31, rf31, 4 ; add rf34, rf34, rf13                        # s2 142 rshr | s2 small.py:98 residuals2
-    asr rf33, rf34, 14 ; add rf31, rf33, rf31                       # s2 small.py:98 residuals2 | s2 142 add
-    max rf31, rf31, 0 ; mov tmua, rf23                              # s2 142 clip | s2 142 load dst
-    min rf31, rf31, rf20 ; add rf33, rf33, 8                        # s2 142 clip | s2 142 rshr
-    asr rf30, rf33, 4 ; add rf33, rf30, rf36                        # s2 142 rshr | s2 small.py:98 add
-    sub rf32, rf33, rf32 ; mov tmua, rf24 ; thrsw                   # s2 small.py:98 sub | s2 142 load dst
-    add rf14, rf32, rf13 ; mov rf32, rf14.ih                        # s2 small.py:98 residuals3 | s2 140 x0
+    and rf33, rf29, rf20 ; add rf31, rf31, 8                        # s2 143 load dst | s2 143 rshr
+    asr rf31, rf31, 4 ; add rf34, rf34, rf13                        # s2 143 rshr | s2 small.py:98 residuals2
+    asr rf33, rf34, 14 ; add rf31, rf33, rf31                       # s2 small.py:98 residuals2 | s2 143 add
+    max rf31, rf31, 0 ; mov tmua, rf23                              # s2 143 clip | s2 143 load dst
+    min rf31, rf31, rf20 ; add rf33, rf33, 8                        # s2 143 clip | s2 143 rshr
+    asr rf30, rf33, 4 ; add rf33, rf30, rf36                        # s2 143 rshr | s2 small.py:98 add
+    sub rf32, rf33, rf32 ; mov tmua, rf24 ; thrsw                   # s2 small.py:98 sub | s2 143 load dst
+    add rf14, rf32, rf13 ; mov rf32, rf14.ih                        # s2 small.py:98 residuals3 | s2 141 x0
     asr rf14, rf14, 14 ; smul24 rf33, rf32, rf8                     # s2 small.py:98 residuals3 | s2 small.py:94 mul
-    mov rf15, rf15.ih ; mov rf36, rf6.ih ; thrsw ; ldtmu.rf6        # s2 140 x2 | s2 140 x3 | s2 142 load dst
-    and rf14, rf6, rf20 ; add rf34, rf14, 8                         # s2 142 load dst | s2 142 rshr
-    asr rf30, rf34, 4 ; add rf14, rf14, rf30                        # s2 142 rshr | s2 142 add
-    max rf14, rf14, 0 ; smul24 rf34, rf15, rf10                     # s2 142 clip | s2 small.py:94 mul
-    min rf14, rf14, rf20 ; add rf34, rf33, rf34 ; ldtmu.rf33        # s2 142 clip | s2 small.py:94 add | s2 142 load dst
-    and rf37, rf33, rf20 ; smul24 rf38, rf36, rf11                  # s2 142 load dst | s2 small.py:94 mul
-    add rf30, rf37, rf30 ; add rf34, rf34, rf38                     # s2 142 add | s2 small.py:94 s0
-    max rf5, rf30, 0 ; mov rf30, rf5.ih                             # s2 142 clip | s2 140 x1
-    min rf5, rf5, rf20 ; smul24 rf30, rf30, rf12                    # s2 142 clip | s2 small.py:97 s3
-    add rf37, rf34, rf30 ; v8dot rf38, rf35, rf25                   # s2 small.py:98 add | s2 142 load dst
+    mov rf15, rf15.ih ; mov rf36, rf6.ih ; thrsw ; ldtmu.rf6        # s2 141 x2 | s2 141 x3 | s2 143 load dst
+    and rf14, rf6, rf20 ; add rf34, rf14, 8                         # s2 143 load dst | s2 143 rshr
+    asr rf30, rf34, 4 ; add rf14, rf14, rf30                        # s2 143 rshr | s2 143 add
+    max rf14, rf14, 0 ; smul24 rf34, rf15, rf10                     # s2 143 clip | s2 small.py:94 mul
+    min rf14, rf14, rf20 ; add rf34, rf33, rf34 ; ldtmu.rf33        # s2 143 clip | s2 small.py:94 add | s2 143 load dst
+    and rf37, rf33, rf20 ; smul24 rf38, rf36, rf11                  # s2 143 load dst | s2 small.py:94 mul
+    add rf30, rf37, rf30 ; add rf34, rf34, rf38                     # s2 143 add | s2 small.py:94 s0
+    max rf5, rf30, 0 ; mov rf30, rf5.ih                             # s2 143 clip | s2 141 x1
+    min rf5, rf5, rf20 ; smul24 rf30, rf30, rf12                    # s2 143 clip | s2 small.py:97 s3
+    add rf37, rf34, rf30 ; v8dot rf38, rf35, rf25                   # s2 small.py:98 add | s2 143 load dst
     add rf37, rf37, rf13 ; smul24 rf39, rf32, rf11                  # s2 small.py:98 residuals0 | s2 small.py:95 mul
     asr rf37, rf37, 14 ; smul24 rf40, rf15, rf8                     # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf37, rf37, 8 ; sub rf39, rf39, rf40                        # s2 142 rshr | s2 small.py:95 sub
-    asr rf37, rf37, 4 ; smul24 rf40, rf36, rf10                     # s2 142 rshr | s2 small.py:95 mul
-    add rf37, rf38, rf37 ; sub rf38, rf39, rf40                     # s2 142 add | s2 small.py:95 s1
-    max rf37, rf37, 0 ; add rf39, rf38, rf30                        # s2 142 clip | s2 small.py:98 add
-    min rf37, rf37, rf20 ; add rf39, rf39, rf13                     # s2 142 clip | s2 small.py:98 residuals1
-    vpack rf17, rf17, rf37 ; v8dot rf37, rf29, rf25                 # s2 142 store dst | s2 142 load dst
+    add rf37, rf37, 8 ; sub rf39, rf39, rf40                        # s2 143 rshr | s2 small.py:95 sub
+    asr rf37, rf37, 4 ; smul24 rf40, rf36, rf10                     # s2 143 rshr | s2 small.py:95 mul
+    add rf37, rf38, rf37 ; sub rf38, rf39, rf40                     # s2 143 add | s2 small.py:95 s1
+    max rf37, rf37, 0 ; add rf39, rf38, rf30                        # s2 143 clip | s2 small.py:98 add
+    min rf37, rf37, rf20 ; add rf39, rf39, rf13                     # s2 143 clip | s2 small.py:98 residuals1
+    vpack rf17, rf17, rf37 ; v8dot rf37, rf29, rf25                 # s2 143 store dst | s2 143 load dst
     asr rf15, rf39, 14 ; sub rf32, rf32, rf15                       # s2 small.py:98 residuals1 | s2 small.py:96 sub
-    add rf15, rf15, 8 ; add rf32, rf32, rf36                        # s2 142 rshr | s2 small.py:96 add
-    asr rf15, rf15, 4 ; smul24 rf32, rf32, rf12                     # s2 142 rshr | s2 small.py:96 s2
-    add rf15, rf37, rf15 ; add rf32, rf32, rf13                     # s2 142 add | s2 small.py:98 residuals2
-    max rf15, rf15, 0 ; v8dot rf37, rf6, rf25                       # s2 142 clip | s2 142 load dst
-    min rf15, rf15, rf20 ; add rf34, rf34, rf38                     # s2 142 clip | s2 small.py:98 add
-    vpack rf15, rf31, rf15 ; sub rf30, rf34, rf30                   # s2 142 store dst | s2 small.py:98 sub
+    add rf15, rf15, 8 ; add rf32, rf32, rf36                        # s2 143 rshr | s2 small.py:96 add
+    asr rf15, rf15, 4 ; smul24 rf32, rf32, rf12                     # s2 143 rshr | s2 small.py:96 s2
+    add rf15, rf37, rf15 ; add rf32, rf32, rf13                     # s2 143 add | s2 small.py:98 residuals2
+    max rf15, rf15, 0 ; v8dot rf37, rf6, rf25                       # s2 143 clip | s2 143 load dst
+    min rf15, rf15, rf20 ; add rf34, rf34, rf38                     # s2 143 clip | s2 small.py:98 add
+    vpack rf15, rf31, rf15 ; sub rf30, rf34, rf30                   # s2 143 store dst | s2 small.py:98 sub
     asr rf30, rf32, 14 ; add rf32, rf30, rf13                       # s2 small.py:98 residuals2 | s2 small.py:98 residuals3
-    asr rf32, rf32, 14 ; v8dot rf31, rf33, rf25                     # s2 small.py:98 residuals3 | s2 142 load dst
-    add rf30, rf30, 8 ; mov rf34, rf28.il                           # s2 142 rshr | s2 140 x0
-    asr rf30, rf30, 4 ; smul24 rf38, rf34, rf8                      # s2 142 rshr | s2 small.py:94 mul
-    add rf30, rf37, rf30 ; add rf32, rf32, 8                        # s2 142 add | s2 142 rshr
-    max rf30, rf30, 0 ; mov rf37, rf16.il                           # s2 142 clip | s2 140 x2
-    min rf30, rf30, rf20 ; smul24 rf36, rf37, rf10                  # s2 142 clip | s2 small.py:94 mul
-    vpack rf14, rf14, rf30 ; add rf30, rf38, rf36                   # s2 142 store dst | s2 small.py:94 add
-    asr rf32, rf32, 4 ; mov rf36, rf9.il                            # s2 142 rshr | s2 140 x3
-    add rf31, rf31, rf32 ; smul24 rf32, rf36, rf11                  # s2 142 add | s2 small.py:94 mul
-    max rf30, rf31, 0 ; add rf31, rf30, rf32                        # s2 142 clip | s2 small.py:94 s0
-    min rf30, rf30, rf20 ; mov rf32, rf7.il                         # s2 142 clip | s2 140 x1
-    vpack rf5, rf5, rf30 ; smul24 rf30, rf32, rf12                  # s2 142 store dst | s2 small.py:97 s3
-    add rf32, rf31, rf30 ; v8dot rf38, rf35, rf26                   # s2 small.py:98 add | s2 142 load dst
+    asr rf32, rf32, 14 ; v8dot rf31, rf33, rf25                     # s2 small.py:98 residuals3 | s2 143 load dst
+    add rf30, rf30, 8 ; mov rf34, rf28.il                           # s2 143 rshr | s2 141 x0
+    asr rf30, rf30, 4 ; smul24 rf38, rf34, rf8                      # s2 143 rshr | s2 small.py:94 mul
+    add rf30, rf37, rf30 ; add rf32, rf32, 8                        # s2 143 add | s2 143 rshr
+    max rf30, rf30, 0 ; mov rf37, rf16.il                           # s2 143 clip | s2 141 x2
+    min rf30, rf30, rf20 ; smul24 rf36, rf37, rf10                  # s2 143 clip | s2 small.py:94 mul
+    vpack rf14, rf14, rf30 ; add rf30, rf38, rf36                   # s2 143 store dst | s2 small.py:94 add
+    asr rf32, rf32, 4 ; mov rf36, rf9.il                            # s2 143 rshr | s2 141 x3
+    add rf31, rf31, rf32 ; smul24 rf32, rf36, rf11                  # s2 143 add | s2 small.py:94 mul
+    max rf30, rf31, 0 ; add rf31, rf30, rf32                        # s2 143 clip | s2 small.py:94 s0
+    min rf30, rf30, rf20 ; mov rf32, rf7.il                         # s2 143 clip | s2 141 x1
+    vpack rf5, rf5, rf30 ; smul24 rf30, rf32, rf12                  # s2 143 store dst | s2 small.py:97 s3
+    add rf32, rf31, rf30 ; v8dot rf38, rf35, rf26                   # s2 small.py:98 add | s2 143 load dst
     add rf32, rf32, rf13 ; smul24 rf39, rf34, rf11                  # s2 small.py:98 residuals0 | s2 small.py:95 mul
     asr rf32, rf32, 14 ; smul24 rf40, rf37, rf8                     # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf32, rf32, 8 ; sub rf39, rf39, rf40                        # s2 142 rshr | s2 small.py:95 sub
-    asr rf32, rf32, 4 ; smul24 rf40, rf36, rf10                     # s2 142 rshr | s2 small.py:95 mul
-    add rf32, rf38, rf32 ; sub rf38, rf39, rf40                     # s2 142 add | s2 small.py:95 s1
-    max rf32, rf32, 0 ; add rf39, rf38, rf30                        # s2 142 clip | s2 small.py:98 add
-    min rf32, rf32, rf20 ; add rf39, rf39, rf13                     # s2 142 clip | s2 small.py:98 residuals1
-    asr rf39, rf39, 14 ; v8dot rf40, rf29, rf26                     # s2 small.py:98 residuals1 | s2 142 load dst
-    add rf34, rf39, 8 ; sub rf37, rf34, rf37                        # s2 142 rshr | s2 small.py:96 sub
-    asr rf34, rf34, 4 ; add rf36, rf37, rf36                        # s2 142 rshr | s2 small.py:96 add
-    add rf34, rf40, rf34 ; smul24 rf36, rf36, rf12                  # s2 142 add | s2 small.py:96 s2
-    max rf34, rf34, 0 ; add rf36, rf36, rf13                        # s2 142 clip | s2 small.py:98 residuals2
-    min rf34, rf34, rf20 ; v8dot rf40, rf6, rf26                    # s2 142 clip | s2 142 load dst
+    add rf32, rf32, 8 ; sub rf39, rf39, rf40                        # s2 143 rshr | s2 small.py:95 sub
+    asr rf32, rf32, 4 ; smul24 rf40, rf36, rf10                     # s2 143 rshr | s2 small.py:95 mul
+    add rf32, rf38, rf32 ; sub rf38, rf39, rf40                     # s2 143 add | s2 small.py:95 s1
+    max rf32, rf32, 0 ; add rf39, rf38, rf30                        # s2 143 clip | s2 small.py:98 add
+    min rf32, rf32, rf20 ; add rf39, rf39, rf13                     # s2 143 clip | s2 small.py:98 residuals1
+    asr rf39, rf39, 14 ; v8dot rf40, rf29, rf26                     # s2 small.py:98 residuals1 | s2 143 load dst
+    add rf34, rf39, 8 ; sub rf37, rf34, rf37                        # s2 143 rshr | s2 small.py:96 sub
+    asr rf34, rf34, 4 ; add rf36, rf37, rf36                        # s2 143 rshr | s2 small.py:96 add
+    add rf34, rf40, rf34 ; smul24 rf36, rf36, rf12                  # s2 143 add | s2 small.py:96 s2
+    max rf34, rf34, 0 ; add rf36, rf36, rf13                        # s2 143 clip | s2 small.py:98 residuals2
+    min rf34, rf34, rf20 ; v8dot rf40, rf6, rf26                    # s2 143 clip | s2 143 load dst
     asr rf31, rf36, 14 ; add rf36, rf31, rf38                       # s2 small.py:98 residuals2 | s2 small.py:98 add
-    add rf30, rf31, 8 ; sub rf31, rf36, rf30                        # s2 142 rshr | s2 small.py:98 sub
-    asr rf30, rf30, 4 ; add rf31, rf31, rf13                        # s2 142 rshr | s2 small.py:98 residuals3
-    asr rf31, rf31, 14 ; add rf30, rf40, rf30                       # s2 small.py:98 residuals3 | s2 142 add
-    max rf30, rf30, 0 ; v8dot rf40, rf33, rf26                      # s2 142 clip | s2 142 load dst
-    min rf30, rf30, rf20 ; add rf31, rf31, 8                        # s2 142 clip | s2 142 rshr
-    asr rf28, rf31, 4 ; mov rf31, rf28.ih                           # s2 142 rshr | s2 140 x0
-    add rf28, rf40, rf28 ; smul24 rf40, rf31, rf8                   # s2 142 add | s2 small.py:94 mul
-    max rf16, rf28, 0 ; mov rf28, rf16.ih                           # s2 142 clip | s2 140 x2
-    min rf16, rf16, rf20 ; smul24 rf36, rf28, rf10                  # s2 142 clip | s2 small.py:94 mul
-    add rf9, rf40, rf36 ; mov rf36, rf9.ih                          # s2 small.py:94 add | s2 140 x3
-    mov rf40, rf7.ih ; smul24 rf7, rf36, rf11                       # s2 140 x1 | s2 small.py:94 mul
+    add rf30, rf31, 8 ; sub rf31, rf36, rf30                        # s2 143 rshr | s2 small.py:98 sub
+    asr rf30, rf30, 4 ; add rf31, rf31, rf13                        # s2 143 rshr | s2 small.py:98 residuals3
+    asr rf31, rf31, 14 ; add rf30, rf40, rf30                       # s2 small.py:98 residuals3 | s2 143 add
+    max rf30, rf30, 0 ; v8dot rf40, rf33, rf26                      # s2 143 clip | s2 143 load dst
+    min rf30, rf30, rf20 ; add rf31, rf31, 8                        # s2 143 clip | s2 143 rshr
+    asr rf28, rf31, 4 ; mov rf31, rf28.ih                           # s2 143 rshr | s2 141 x0
+    add rf28, rf40, rf28 ; smul24 rf40, rf31, rf8                   # s2 143 add | s2 small.py:94 mul
+    max rf16, rf28, 0 ; mov rf28, rf16.ih                           # s2 143 clip | s2 141 x2
+    min rf16, rf16, rf20 ; smul24 rf36, rf28, rf10                  # s2 143 clip | s2 small.py:94 mul
+    add rf9, rf40, rf36 ; mov rf36, rf9.ih                          # s2 small.py:94 add | s2 141 x3
+    mov rf40, rf7.ih ; smul24 rf7, rf36, rf11                       # s2 141 x1 | s2 small.py:94 mul
     add rf7, rf9, rf7 ; smul24 rf9, rf40, rf12                      # s2 small.py:94 s0 | s2 small.py:97 s3
-    shr rf40, rf35, -8 ; add rf35, rf7, rf9                         # s2 142 load dst | s2 small.py:98 add
-    add rf35, rf35, rf13 ; sub.pushc -, rf0, rf2                    # s2 small.py:98 residuals0 | s2 142 store dst
+    shr rf40, rf35, -8 ; add rf35, rf7, rf9                         # s2 143 load dst | s2 small.py:98 add
+    add rf35, rf35, rf13 ; sub.pushc -, rf0, rf2                    # s2 small.py:98 residuals0 | s2 143 store dst
     asr rf35, rf35, 14 ; smul24 rf38, rf31, rf11                    # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf35, rf35, 8 ; smul24 rf37, rf28, rf8                      # s2 142 rshr | s2 small.py:95 mul
-    asr rf35, rf35, 4 ; sub rf37, rf38, rf37                        # s2 142 rshr | s2 small.py:95 sub
-    add rf35, rf40, rf35 ; smul24 rf40, rf36, rf10                  # s2 142 add | s2 small.py:95 mul
-    max rf35, rf35, 0 ; sub rf37, rf37, rf40                        # s2 142 clip | s2 small.py:95 s1
-    min rf35, rf35, rf20 ; add rf40, rf37, rf9                      # s2 142 clip | s2 small.py:98 add
-    vpack rf32, rf32, rf35 ; add rf35, rf40, rf13                   # s2 142 store dst | s2 small.py:98 residuals1
-    tmuwt - ; v8dot rf29, rf29, rf27                                # the last trip's stores | s2 142 load dst
-    v8pack tmud, rf17, rf32 ; sub rf17, rf31, rf28                  # s2 142 store dst | s2 small.py:96 sub
-    asr rf19, rf35, 14 ; mov.ifna tmua, rf19                        # s2 small.py:98 residuals1 | s2 142 store dst
-    add rf17, rf19, 8 ; add rf19, rf17, rf36                        # s2 142 rshr | s2 small.py:96 add
-    asr rf17, rf17, 4 ; smul24 rf19, rf19, rf12                     # s2 142 rshr | s2 small.py:96 s2
-    add rf17, rf29, rf17 ; add rf19, rf19, rf13                     # s2 142 add | s2 small.py:98 residuals2
-    max rf6, rf17, 0 ; v8dot rf17, rf6, rf27                        # s2 142 clip | s2 142 load dst
-    min rf6, rf6, rf20 ; add rf7, rf7, rf37                         # s2 142 clip | s2 small.py:98 add
-    vpack rf6, rf34, rf6 ; sub rf7, rf7, rf9                        # s2 142 store dst | s2 small.py:98 sub
-    v8pack tmud, rf15, rf6 ; add rf6, rf7, rf13                     # s2 142 store dst | s2 small.py:98 residuals3
-    asr rf19, rf19, 14 ; mov.ifna tmua, rf22                        # s2 small.py:98 residuals2 | s2 142 store dst
-    asr rf6, rf6, 14 ; v8dot rf33, rf33, rf27                       # s2 small.py:98 residuals3 | s2 142 load dst
-    add rf19, rf19, 8 ; sub.pushc -, rf0, rf3                       # s2 142 rshr | whether there is a trip more
-    asr rf3, rf19, 4 ; mov rf2, rf3                                 # s2 142 rshr | next trip
-    umin tmuau, rf2, rf0 ; add rf3, rf17, rf3 ; thrsw               # the item's record | s2 142 add | uniform 0xfffffffa (vec2)
-    max rf17, rf3, 0 ; add rf3, rf2, rf1                            # s2 142 clip | the item's record
-    min rf6, rf17, rf20 ; add rf17, rf6, 8                          # s2 142 clip | s2 142 rshr
-    vpack rf30, rf30, rf6 ; ldtmu.rf6                               # s2 142 store dst | the item's record
-    v8pack tmud, rf14, rf30 ; add rf19, rf18, rf6 ; ldtmu.rf6       # s2 142 store dst | s2 142 load dst | the item's record
-    asr rf17, rf17, 4 ; mov.ifnb tmua, rf23                         # s2 142 rshr | s2 142 store dst
-    shl rf6, rf6, 5 ; add rf17, rf33, rf17                          # s1 138 x0 | s2 142 add
-    max rf17, rf17, 0 ; add rf6, rf4, rf6                           # s2 142 clip | s1 138 x0
-    min rf17, rf17, rf20 ; mov tmuau, rf6                           # s2 142 clip | s1 138 x0 | uniform 0xfffffffc (vec4)
-    vpack rf6, rf16, rf17 ; sub tmuau, rf6, -16                     # s2 142 store dst | s1 138 x0 | uniform 0xfffffffc (vec4)
-    v8pack tmud, rf5, rf6 ; add rf22, rf19, rf21                    # s2 142 store dst | s2 142 load dst
-    mov.ifnb tmua, rf24 ; add rf23, rf22, rf21 ; thrsw              # s2 142 store dst | s2 142 load dst
-    nop ; add rf24, rf23, rf21                                      # s2 142 load dst
+    add rf35, rf35, 8 ; smul24 rf37, rf28, rf8                      # s2 143 rshr | s2 small.py:95 mul
+    asr rf35, rf35, 4 ; sub rf37, rf38, rf37                        # s2 143 rshr | s2 small.py:95 sub
+    add rf35, rf40, rf35 ; smul24 rf40, rf36, rf10                  # s2 143 add | s2 small.py:95 mul
+    max rf35, rf35, 0 ; sub rf37, rf37, rf40                        # s2 143 clip | s2 small.py:95 s1
+    min rf35, rf35, rf20 ; add rf40, rf37, rf9                      # s2 143 clip | s2 small.py:98 add
+    vpack rf32, rf32, rf35 ; add rf35, rf40, rf13                   # s2 143 store dst | s2 small.py:98 residuals1
+    tmuwt - ; v8dot rf29, rf29, rf27                                # the last trip's stores | s2 143 load dst
+    v8pack tmud, rf17, rf32 ; sub rf17, rf31, rf28                  # s2 143 store dst | s2 small.py:96 sub
+    asr rf19, rf35, 14 ; mov.ifna tmua, rf19                        # s2 small.py:98 residuals1 | s2 143 store dst
+    add rf17, rf19, 8 ; add rf19, rf17, rf36                        # s2 143 rshr | s2 small.py:96 add
+    asr rf17, rf17, 4 ; smul24 rf19, rf19, rf12                     # s2 143 rshr | s2 small.py:96 s2
+    add rf17, rf29, rf17 ; add rf19, rf19, rf13                     # s2 143 add | s2 small.py:98 residuals2
+    max rf6, rf17, 0 ; v8dot rf17, rf6, rf27                        # s2 143 clip | s2 143 load dst
+    min rf6, rf6, rf20 ; add rf7, rf7, rf37                         # s2 143 clip | s2 small.py:98 add
+    vpack rf6, rf34, rf6 ; sub rf7, rf7, rf9                        # s2 143 store dst | s2 small.py:98 sub
+    v8pack tmud, rf15, rf6 ; add rf6, rf7, rf13                     # s2 143 store dst | s2 small.py:98 residuals3
+    asr rf19, rf19, 14 ; mov.ifna tmua, rf22                        # s2 small.py:98 residuals2 | s2 143 store dst
+    asr rf6, rf6, 14 ; v8dot rf33, rf33, rf27                       # s2 small.py:98 residuals3 | s2 143 load dst
+    add rf19, rf19, 8 ; sub.pushc -, rf0, rf3                       # s2 143 rshr | whether there is a trip more
+    asr rf3, rf19, 4 ; mov rf2, rf3                                 # s2 143 rshr | next trip
+    umin tmuau, rf2, rf0 ; add rf3, rf17, rf3 ; thrsw               # the item's record | s2 143 add | uniform 0xfffffffa (vec2)
+    max rf17, rf3, 0 ; add rf3, rf2, rf1                            # s2 143 clip | the item's record
+    min rf6, rf17, rf20 ; add rf17, rf6, 8                          # s2 143 clip | s2 143 rshr
+    vpack rf30, rf30, rf6 ; ldtmu.rf6                               # s2 143 store dst | the item's record
+    v8pack tmud, rf14, rf30 ; add rf19, rf18, rf6 ; ldtmu.rf6       # s2 143 store dst | s2 143 load dst | the item's record
+    asr rf17, rf17, 4 ; mov.ifnb tmua, rf23                         # s2 143 rshr | s2 143 store dst
+    shl rf6, rf6, 5 ; add rf17, rf33, rf17                          # s1 139 x0 | s2 143 add
+    max rf17, rf17, 0 ; add rf6, rf4, rf6                           # s2 143 clip | s1 139 x0
+    min rf17, rf17, rf20 ; mov tmuau, rf6                           # s2 143 clip | s1 139 x0 | uniform 0xfffffffc (vec4)
+    vpack rf6, rf16, rf17 ; sub tmuau, rf6, -16                     # s2 143 store dst | s1 139 x0 | uniform 0xfffffffc (vec4)
+    v8pack tmud, rf5, rf6 ; add rf22, rf19, rf21                    # s2 143 store dst | s2 143 load dst
+    mov.ifnb tmua, rf24 ; add rf23, rf22, rf21 ; thrsw              # s2 143 store dst | s2 143 load dst
+    nop ; add rf24, rf23, rf21                                      # s2 143 load dst
     nop
-    nop ; ldtmu.rf5                                                 # s1 138 x0
+    nop ; ldtmu.rf5                                                 # s1 139 x0
     bu.anyna loop, r:unif                                           # next trip
-    mov rf7, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf6                  # s1 138 x0
-    mov rf16, rf6.il ; smul24 rf9, rf7, rf8 ; ldtmu.rf5             # s1 138 x0 | s1 small.py:94 mul
-    mov rf17, rf6.ih ; smul24 rf14, rf7, rf11 ; ldtmu.rf6           # s1 138 x0 | s1 small.py:95 mul
+    mov rf7, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf6                  # s1 139 x0
+    mov rf16, rf6.il ; smul24 rf9, rf7, rf8 ; ldtmu.rf5             # s1 139 x0 | s1 small.py:94 mul
+    mov rf17, rf6.ih ; smul24 rf14, rf7, rf11 ; ldtmu.rf6           # s1 139 x0 | s1 small.py:95 mul
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not

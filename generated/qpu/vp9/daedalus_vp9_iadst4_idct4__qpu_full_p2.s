@@ -90,172 +90,172 @@
     shl rf1, rf9, 3
     and rf11, rf3, 1 ; add rf1, rf1, rf7
     shl rf1, rf1, 3
-    shl rf4, rf11, 2                                                # s1 138 x0
+    shl rf4, rf11, 2                                                # s1 139 x0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
     add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 6 ; mov rf52, rf2                                 # for later in the trip
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 138 x0 | uniform value:coeffs
-    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 138 x0 | uniform 0xfffffffa (vec2)
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 139 x0 | uniform value:coeffs
+    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 139 x0 | uniform 0xfffffffa (vec2)
     nop ; mov rf53, rf3 ; ldtmu.rf5                                 # for later in the trip | the item's record
-    shl rf6, rf5, 5                                                 # s1 138 x0
-    nop ; add rf6, rf8, rf6 ; ldunifrf.rf10                         # s1 138 x0 | s1 138 x2 | uniform 0x00000010
-    mov tmuau, rf6 ; add rf6, rf6, rf10 ; thrsw                     # s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    shl rf13, rf11, 1 ; mov tmuau, rf6                              # s2 142 load dst | s1 138 x2 | uniform 0xfffffffe (u16)
-    nop ; add rf12, rf6, 8                                          # s1 138 x3
-    nop ; mov tmuau, rf12 ; thrsw ; ldtmu.rf6                       # s1 138 x3 | the item's record | uniform 0xfffffffe (u16)
+    shl rf6, rf5, 5                                                 # s1 139 x0
+    nop ; add rf6, rf8, rf6 ; ldunifrf.rf10                         # s1 139 x0 | s1 139 x2 | uniform 0x00000010
+    mov tmuau, rf6 ; add rf6, rf6, rf10 ; thrsw                     # s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    shl rf13, rf11, 1 ; mov tmuau, rf6                              # s2 143 load dst | s1 139 x2 | uniform 0xfffffffe (u16)
+    nop ; add rf12, rf6, 8                                          # s1 139 x3
+    nop ; mov tmuau, rf12 ; thrsw ; ldtmu.rf6                       # s1 139 x3 | the item's record | uniform 0xfffffffe (u16)
     shl rf14, rf7, 6
-    shl rf15, rf11, 5                                               # s1 138 store rows
-    shl rf17, rf11, 3                                               # s2 140 x0
+    shl rf15, rf11, 5                                               # s1 139 store rows
+    shl rf17, rf11, 3                                               # s2 141 x0
     nop ; thrsw ; ldtmu.rf7                                         # the item's record
-    nop ; add rf12, rf12, -16                                       # s1 138 x1
-    mov tmuau, rf12 ; add rf12, rf12, -6                            # s1 138 x1 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf12 ; add rf11, rf12, rf10 ; thrsw ; ldtmu.rf12     # s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    mov tmuau, rf11 ; mov rf16, rf12.il ; ldtmu.rf12                # s1 138 x2 | s1 138 x0 | uniform 0xfffffffe (u16)
-    nop ; mov rf18, rf12.il ; ldtmu.rf12                            # s1 138 x2 | s1 138 x3
-    mov rf19, rf12.il ; sub rf20, rf16, rf18 ; thrsw ; ldunifrf.rf12 # s1 138 x3 | s1 small.py:96 sub | uniform 0x00000200
-    add rf22, rf11, 8 ; umul24 rf21, rf9, rf12                      # s1 138 x3
+    nop ; add rf12, rf12, -16                                       # s1 139 x1
+    mov tmuau, rf12 ; add rf12, rf12, -6                            # s1 139 x1 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf12 ; add rf11, rf12, rf10 ; thrsw ; ldtmu.rf12     # s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    mov tmuau, rf11 ; mov rf16, rf12.il ; ldtmu.rf12                # s1 139 x2 | s1 139 x0 | uniform 0xfffffffe (u16)
+    nop ; mov rf18, rf12.il ; ldtmu.rf12                            # s1 139 x2 | s1 139 x3
+    mov rf19, rf12.il ; sub rf20, rf16, rf18 ; thrsw ; ldunifrf.rf12 # s1 139 x3 | s1 small.py:96 sub | uniform 0x00000200
+    add rf22, rf11, 8 ; umul24 rf21, rf9, rf12                      # s1 139 x3
     nop ; add rf20, rf20, rf19 ; ldunifrf.rf9                       # s1 small.py:96 add | s1 small.py:94 mul | uniform 0x000014a3
     nop ; smul24 rf23, rf16, rf9 ; thrsw ; ldunifrf.rf11            # s1 small.py:94 mul | uniform 0x00003b6c
     nop ; smul24 rf24, rf18, rf11 ; ldunifrf.rf12                   # s1 small.py:94 mul | uniform 0x000026c9
-    mov tmuau, rf22 ; smul24 rf25, rf16, rf12 ; ldtmu.rf16          # s1 138 x3 | s1 small.py:95 mul | s1 138 x1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf22 ; smul24 rf25, rf16, rf12 ; ldtmu.rf16          # s1 139 x3 | s1 small.py:95 mul | s1 139 x1 | uniform 0xfffffffe (u16)
     add rf23, rf23, rf24 ; smul24 rf24, rf18, rf9 ; thrsw ; ldunifrf.rf18 # s1 small.py:94 add | s1 small.py:95 mul | uniform value:scratch
-    add rf18, rf18, rf21 ; smul24 rf21, rf19, rf12 ; ldunifrf.rf26  # s1 small.py:94 mul | s2 142 load dst | uniform value:dst
-    add rf40, rf26, rf13 ; mov rf16, rf16.il ; ldtmu.rf26           # s2 142 load dst | s1 138 x1 | s1 138 x0
+    add rf18, rf18, rf21 ; smul24 rf21, rf19, rf12 ; ldunifrf.rf26  # s1 small.py:94 mul | s2 143 load dst | uniform value:dst
+    add rf40, rf26, rf13 ; mov rf16, rf16.il ; ldtmu.rf26           # s2 143 load dst | s1 139 x1 | s1 139 x0
     sub rf19, rf25, rf24 ; smul24 rf24, rf19, rf11 ; ldunifrf.rf13  # s1 small.py:95 sub | s1 small.py:95 mul | s1 small.py:97 s3 | uniform 0x00003441
-    add rf18, rf18, rf14 ; add rf21, rf23, rf21 ; ldtmu.rf14        # s1 small.py:94 s0 | s1 138 x2
-    sub rf19, rf19, rf24 ; smul24 rf25, rf16, rf13 ; ldunifrf.rf43  # s1 small.py:95 s1 | s1 small.py:97 s3 | s2 142 load dst | uniform value:dst_stride
-    mov rf23, rf26.il ; mov rf24, rf14.il ; ldtmu.rf26              # s1 138 x0 | s1 138 x2 | s1 138 x3
-    add rf41, rf40, rf4 ; add rf16, rf18, rf15 ; ldunifrf.rf14      # s2 142 load dst | s1 138 store rows | s1 small.py:98 rshr | uniform 0x00002000
-    add rf32, rf18, rf17 ; add rf17, rf21, rf25 ; ldunifrf.rf15     # s2 140 x0 | s1 small.py:98 add | s1 138 store rows | uniform 0x00000014
-    add rf27, rf19, rf25 ; smul24 rf34, rf20, rf13 ; ldunifrf.rf20  # s1 small.py:98 add | s1 small.py:96 s2 | s1 138 store rows | uniform 0x00000018
-    add rf21, rf21, rf19 ; smul24 rf35, rf23, rf9 ; ldunifrf.rf19   # s1 small.py:98 add | s1 small.py:94 mul | s1 138 store rows | uniform 0x0000001c
-    mov rf26, rf26.il ; smul24 rf36, rf24, rf11 ; ldunifrf.rf18     # s1 138 x3 | s1 small.py:94 mul | s2 140 x2 | uniform 0x00000020
-    add rf44, rf41, rf43 ; mov rf51, rf41 ; ldunifrf.rf28           # s2 142 load dst | for later in the trip | s2 140 x3 | uniform 0x00000030
-    add rf29, rf16, rf15 ; add rf30, rf16, rf20 ; ldunifrf.rf20     # s1 138 store rows | s2 140 x2 | uniform 0x00000024
-    add rf31, rf16, rf19 ; add rf33, rf32, rf18 ; ldunifrf.rf19     # s1 138 store rows | s2 140 x2 | s2 140 x3 | uniform 0x00000034
-    add tmuau, rf22, -16 ; add rf38, rf32, rf28                     # s1 138 x1 | s2 140 x3 | uniform 0xfffffffe (u16)
-    sub rf18, rf16, -4 ; add rf48, rf32, rf20                       # s1 138 store rows | s2 140 x2
-    sub rf20, rf16, -8 ; add rf49, rf32, rf15                       # s1 138 store rows | s2 140 x1
-    sub rf22, rf16, -12 ; add rf50, rf32, rf19                      # s1 138 store rows | s2 140 x3
-    sub rf28, rf16, -16 ; add rf15, rf17, rf14                      # s1 138 store rows | s1 small.py:98 rshr
+    add rf18, rf18, rf14 ; add rf21, rf23, rf21 ; ldtmu.rf14        # s1 small.py:94 s0 | s1 139 x2
+    sub rf19, rf19, rf24 ; smul24 rf25, rf16, rf13 ; ldunifrf.rf43  # s1 small.py:95 s1 | s1 small.py:97 s3 | s2 143 load dst | uniform value:dst_stride
+    mov rf23, rf26.il ; mov rf24, rf14.il ; ldtmu.rf26              # s1 139 x0 | s1 139 x2 | s1 139 x3
+    add rf41, rf40, rf4 ; add rf16, rf18, rf15 ; ldunifrf.rf14      # s2 143 load dst | s1 139 store rows | s1 small.py:98 rshr | uniform 0x00002000
+    add rf32, rf18, rf17 ; add rf17, rf21, rf25 ; ldunifrf.rf15     # s2 141 x0 | s1 small.py:98 add | s1 139 store rows | uniform 0x00000014
+    add rf27, rf19, rf25 ; smul24 rf34, rf20, rf13 ; ldunifrf.rf20  # s1 small.py:98 add | s1 small.py:96 s2 | s1 139 store rows | uniform 0x00000018
+    add rf21, rf21, rf19 ; smul24 rf35, rf23, rf9 ; ldunifrf.rf19   # s1 small.py:98 add | s1 small.py:94 mul | s1 139 store rows | uniform 0x0000001c
+    mov rf26, rf26.il ; smul24 rf36, rf24, rf11 ; ldunifrf.rf18     # s1 139 x3 | s1 small.py:94 mul | s2 141 x2 | uniform 0x00000020
+    add rf44, rf41, rf43 ; mov rf51, rf41 ; ldunifrf.rf28           # s2 143 load dst | for later in the trip | s2 141 x3 | uniform 0x00000030
+    add rf29, rf16, rf15 ; add rf30, rf16, rf20 ; ldunifrf.rf20     # s1 139 store rows | s2 141 x2 | uniform 0x00000024
+    add rf31, rf16, rf19 ; add rf33, rf32, rf18 ; ldunifrf.rf19     # s1 139 store rows | s2 141 x2 | s2 141 x3 | uniform 0x00000034
+    add tmuau, rf22, -16 ; add rf38, rf32, rf28                     # s1 139 x1 | s2 141 x3 | uniform 0xfffffffe (u16)
+    sub rf18, rf16, -4 ; add rf48, rf32, rf20                       # s1 139 store rows | s2 141 x2
+    sub rf20, rf16, -8 ; add rf49, rf32, rf15                       # s1 139 store rows | s2 141 x1
+    sub rf22, rf16, -12 ; add rf50, rf32, rf19                      # s1 139 store rows | s2 141 x3
+    sub rf28, rf16, -16 ; add rf15, rf17, rf14                      # s1 139 store rows | s1 small.py:98 rshr
     add rf17, rf27, rf14 ; add rf19, rf34, rf14 ; thrsw ; ldunifrf.rf34 # s1 small.py:98 rshr | s2 small.py:33 mul | uniform 0x00002d41
     sub rf21, rf21, rf25 ; add rf25, rf35, rf36 ; ldunifrf.rf35     # s1 small.py:98 sub | s1 small.py:94 add | s2 small.py:33 add | uniform 0x00022000
-    sub rf36, rf32, -16 ; smul24 rf27, rf26, rf12                   # s2 140 x1 | s1 small.py:94 mul
-    add rf45, rf51, rf43 ; add rf46, rf44, rf43 ; ldunifrf.rf37     # s2 142 store dst | s2 142 load dst | s2 small.py:28 mul | uniform 0x00003b21
+    sub rf36, rf32, -16 ; smul24 rf27, rf26, rf12                   # s2 141 x1 | s1 small.py:94 mul
+    add rf45, rf51, rf43 ; add rf46, rf44, rf43 ; ldunifrf.rf37     # s2 143 store dst | s2 143 load dst | s2 small.py:28 mul | uniform 0x00003b21
     nop ; ldunifrf.rf39                                             # s2 small.py:28 mul | uniform 0x0000187e
-    nop ; ldunifrf.rf42                                             # s2 142 clip | uniform 0x000000ff
-    nop ; sub rf47, rf32, -4                                        # s2 140 x0
+    nop ; ldunifrf.rf42                                             # s2 143 clip | uniform 0x000000ff
+    nop ; sub rf47, rf32, -4                                        # s2 141 x0
 loop:
-    tmuwt - ; add rf21, rf21, rf14 ; ldtmu.rf54                     # the last trip's stores | s1 small.py:98 rshr | s1 138 x1
-    asr tmud, rf15, 14 ; mov rf15, rf54.il                          # s1 138 store rows | s1 138 x1
-    mov tmua, rf16 ; add rf25, rf25, rf27                           # s1 138 store rows | s1 small.py:94 s0
-    asr tmud, rf17, 14 ; smul24 rf15, rf15, rf13                    # s1 138 store rows | s1 small.py:97 s3
-    mov tmua, rf18 ; smul24 rf17, rf23, rf12                        # s1 138 store rows | s1 small.py:95 mul
-    asr tmud, rf19, 14 ; smul24 rf19, rf24, rf9                     # s1 138 store rows | s1 small.py:95 mul
-    mov tmua, rf20 ; add rf27, rf25, rf15                           # s1 138 store rows | s1 small.py:98 add
-    asr tmud, rf21, 14 ; sub rf17, rf17, rf19                       # s1 138 store rows | s1 small.py:95 sub
+    tmuwt - ; add rf21, rf21, rf14 ; ldtmu.rf54                     # the last trip's stores | s1 small.py:98 rshr | s1 139 x1
+    asr tmud, rf15, 14 ; mov rf15, rf54.il                          # s1 139 store rows | s1 139 x1
+    mov tmua, rf16 ; add rf25, rf25, rf27                           # s1 139 store rows | s1 small.py:94 s0
+    asr tmud, rf17, 14 ; smul24 rf15, rf15, rf13                    # s1 139 store rows | s1 small.py:97 s3
+    mov tmua, rf18 ; smul24 rf17, rf23, rf12                        # s1 139 store rows | s1 small.py:95 mul
+    asr tmud, rf19, 14 ; smul24 rf19, rf24, rf9                     # s1 139 store rows | s1 small.py:95 mul
+    mov tmua, rf20 ; add rf27, rf25, rf15                           # s1 139 store rows | s1 small.py:98 add
+    asr tmud, rf21, 14 ; sub rf17, rf17, rf19                       # s1 139 store rows | s1 small.py:95 sub
     add rf27, rf27, rf14 ; smul24 rf19, rf26, rf11                  # s1 small.py:98 rshr | s1 small.py:95 mul
-    sub rf17, rf17, rf19 ; mov tmua, rf22                           # s1 small.py:95 s1 | s1 138 store rows
-    asr tmud, rf27, 14 ; add rf27, rf17, rf15                       # s1 138 store rows | s1 small.py:98 add
+    sub rf17, rf17, rf19 ; mov tmua, rf22                           # s1 small.py:95 s1 | s1 139 store rows
+    asr tmud, rf27, 14 ; add rf27, rf17, rf15                       # s1 139 store rows | s1 small.py:98 add
     sub rf24, rf23, rf24 ; add rf23, rf27, rf14                     # s1 small.py:96 sub | s1 small.py:98 rshr
-    add rf24, rf24, rf26 ; mov tmua, rf28                           # s1 small.py:96 add | s1 138 store rows
-    asr tmud, rf23, 14 ; smul24 rf23, rf24, rf13                    # s1 138 store rows | s1 small.py:96 s2
+    add rf24, rf24, rf26 ; mov tmua, rf28                           # s1 small.py:96 add | s1 139 store rows
+    asr tmud, rf23, 14 ; smul24 rf23, rf24, rf13                    # s1 139 store rows | s1 small.py:96 s2
     add rf17, rf23, rf14 ; add rf23, rf25, rf17                     # s1 small.py:98 rshr | s1 small.py:98 add
-    mov tmua, rf29 ; sub rf15, rf23, rf15                           # s1 138 store rows | s1 small.py:98 sub
-    asr tmud, rf17, 14 ; add rf15, rf15, rf14                       # s1 138 store rows | s1 small.py:98 rshr
-    mov tmua, rf30 ; sub rf17, rf41, -1                             # s1 138 store rows | s2 142 load dst
-    asr tmud, rf15, 14 ; add rf15, rf17, rf43                       # s1 138 store rows | s2 142 load dst
-    mov tmua, rf31 ; add rf23, rf15, rf43                           # s1 138 store rows | s2 142 load dst
-    tmuwt - ; mov rf2, rf3                                          # s2 140 x0 | next trip
-    mov tmua, rf32 ; mov rf5, rf7                                   # s2 140 x0 | next trip
-    mov tmua, rf33 ; add rf3, rf2, rf1 ; thrsw                      # s2 140 x2 | the item's record
-    shl rf7, rf5, 5 ; mov tmua, rf36                                # s1 138 x0 | s2 140 x1
-    mov tmua, rf38 ; add rf7, rf8, rf7                              # s2 140 x3 | s1 138 x0
-    mov tmuau, rf41 ; add rf25, rf45, rf43 ; thrsw ; ldtmu.rf41     # s2 142 load dst | s2 142 store dst | s2 140 x0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf44 ; add rf44, rf7, rf10 ; ldtmu.rf24              # s2 142 load dst | s1 138 x2 | s2 140 x2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf46 ; add rf26, rf41, rf24                          # s2 142 load dst | s2 small.py:37 add | uniform 0xfffffffd (u8)
-    add tmuau, rf46, rf43 ; smul24 rf26, rf26, rf34 ; thrsw ; ldtmu.rf46 # s2 142 load dst | s2 small.py:33 mul | s2 140 x1 | uniform 0xfffffffd (u8)
-    mov tmua, rf47 ; smul24 rf27, rf46, rf37                        # s2 140 x0 | s2 small.py:28 mul
-    mov tmua, rf48 ; add rf26, rf26, rf35                           # s2 140 x2 | s2 small.py:33 add
-    mov tmua, rf49 ; sub rf41, rf41, rf24 ; thrsw ; ldtmu.rf24      # s2 140 x1 | s2 small.py:37 sub | s2 140 x3
+    mov tmua, rf29 ; sub rf15, rf23, rf15                           # s1 139 store rows | s1 small.py:98 sub
+    asr tmud, rf17, 14 ; add rf15, rf15, rf14                       # s1 139 store rows | s1 small.py:98 rshr
+    mov tmua, rf30 ; sub rf17, rf41, -1                             # s1 139 store rows | s2 143 load dst
+    asr tmud, rf15, 14 ; add rf15, rf17, rf43                       # s1 139 store rows | s2 143 load dst
+    mov tmua, rf31 ; add rf23, rf15, rf43                           # s1 139 store rows | s2 143 load dst
+    tmuwt - ; mov rf2, rf3                                          # s2 141 x0 | next trip
+    mov tmua, rf32 ; mov rf5, rf7                                   # s2 141 x0 | next trip
+    mov tmua, rf33 ; add rf3, rf2, rf1 ; thrsw                      # s2 141 x2 | the item's record
+    shl rf7, rf5, 5 ; mov tmua, rf36                                # s1 139 x0 | s2 141 x1
+    mov tmua, rf38 ; add rf7, rf8, rf7                              # s2 141 x3 | s1 139 x0
+    mov tmuau, rf41 ; add rf25, rf45, rf43 ; thrsw ; ldtmu.rf41     # s2 143 load dst | s2 143 store dst | s2 141 x0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf44 ; add rf44, rf7, rf10 ; ldtmu.rf24              # s2 143 load dst | s1 139 x2 | s2 141 x2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf46 ; add rf26, rf41, rf24                          # s2 143 load dst | s2 small.py:37 add | uniform 0xfffffffd (u8)
+    add tmuau, rf46, rf43 ; smul24 rf26, rf26, rf34 ; thrsw ; ldtmu.rf46 # s2 143 load dst | s2 small.py:33 mul | s2 141 x1 | uniform 0xfffffffd (u8)
+    mov tmua, rf47 ; smul24 rf27, rf46, rf37                        # s2 141 x0 | s2 small.py:28 mul
+    mov tmua, rf48 ; add rf26, rf26, rf35                           # s2 141 x2 | s2 small.py:33 add
+    mov tmua, rf49 ; sub rf41, rf41, rf24 ; thrsw ; ldtmu.rf24      # s2 141 x1 | s2 small.py:37 sub | s2 141 x3
     asr rf26, rf26, 14 ; smul24 rf19, rf24, rf39                    # s2 small.py:33 s0 | s2 small.py:28 mul
-    mov tmua, rf50 ; add rf19, rf27, rf19                           # s2 140 x3 | s2 small.py:28 add
-    add rf19, rf19, rf14 ; smul24 rf27, rf46, rf39 ; thrsw ; ldtmu.rf46 # s2 small.py:28 high | s2 small.py:28 mul | s2 142 load dst
+    mov tmua, rf50 ; add rf19, rf27, rf19                           # s2 141 x3 | s2 small.py:28 add
+    add rf19, rf19, rf14 ; smul24 rf27, rf46, rf39 ; thrsw ; ldtmu.rf46 # s2 small.py:28 high | s2 small.py:28 mul | s2 143 load dst
     asr rf19, rf19, 14 ; smul24 rf24, rf24, rf37                    # s2 small.py:28 high | s2 small.py:28 mul
-    mov tmuau, rf17 ; smul24 rf41, rf41, rf34                       # s2 142 load dst | s2 small.py:33 mul | uniform 0xfffffffd (u8)
-    sub rf27, rf27, rf24 ; add rf24, rf26, rf19 ; thrsw ; ldtmu.rf21 # s2 small.py:28 sub | s2 small.py:85 residuals0 | s2 142 load dst
-    asr rf24, rf24, 4 ; add rf41, rf41, rf35                        # s2 142 shr | s2 small.py:33 add
+    mov tmuau, rf17 ; smul24 rf41, rf41, rf34                       # s2 143 load dst | s2 small.py:33 mul | uniform 0xfffffffd (u8)
+    sub rf27, rf27, rf24 ; add rf24, rf26, rf19 ; thrsw ; ldtmu.rf21 # s2 small.py:28 sub | s2 small.py:85 residuals0 | s2 143 load dst
+    asr rf24, rf24, 4 ; add rf41, rf41, rf35                        # s2 143 shr | s2 small.py:33 add
     asr rf27, rf41, 14 ; add rf41, rf27, rf14                       # s2 small.py:33 s1 | s2 small.py:28 low
-    asr rf15, rf41, 14 ; mov tmuau, rf15                            # s2 small.py:28 low | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf24, rf46, rf24 ; add rf46, rf27, rf15 ; thrsw ; ldtmu.rf41 # s2 142 add | s2 small.py:85 residuals1 | s2 142 load dst
-    max rf24, rf24, 0 ; mov tmuau, rf23                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    asr rf15, rf46, 4 ; sub rf27, rf27, rf15                        # s2 142 shr | s2 small.py:85 residuals2
-    add rf15, rf21, rf15 ; sub rf19, rf26, rf19 ; thrsw ; ldtmu.rf21 # s2 142 add | s2 small.py:85 residuals3 | s2 142 load dst
-    max rf15, rf15, 0 ; add tmuau, rf23, rf43                       # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    asr rf17, rf27, 4 ; mov rf27, rf17                              # s2 142 shr | for later in the trip
-    add rf17, rf41, rf17 ; add rf26, rf27, rf43 ; thrsw ; ldtmu.rf23 # s2 142 add | s2 142 store dst | s2 140 x0
-    max rf6, rf17, 0 ; mov rf4, rf6                                 # s2 142 clip | next trip
-    asr rf19, rf19, 4 ; add rf17, rf26, rf43                        # s2 142 shr | s2 142 store dst
-    add rf19, rf21, rf19 ; add rf41, rf40, rf4 ; thrsw ; ldtmu.rf21 # s2 142 add | s2 142 load dst | s2 140 x2
-    umin tmuau, rf3, rf0 ; add rf46, rf23, rf21 ; ldtmu.rf54        # the item's record | s2 small.py:37 add | s2 140 x1 | uniform 0xfffffffa (vec2)
-    max rf19, rf19, 0 ; smul24 rf55, rf54, rf37                     # s2 142 clip | s2 small.py:28 mul
-    sub rf46, rf23, rf21 ; smul24 rf21, rf46, rf34 ; thrsw ; ldtmu.rf23 # s2 small.py:37 sub | s2 small.py:33 mul | s2 140 x3
+    asr rf15, rf41, 14 ; mov tmuau, rf15                            # s2 small.py:28 low | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf24, rf46, rf24 ; add rf46, rf27, rf15 ; thrsw ; ldtmu.rf41 # s2 143 add | s2 small.py:85 residuals1 | s2 143 load dst
+    max rf24, rf24, 0 ; mov tmuau, rf23                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    asr rf15, rf46, 4 ; sub rf27, rf27, rf15                        # s2 143 shr | s2 small.py:85 residuals2
+    add rf15, rf21, rf15 ; sub rf19, rf26, rf19 ; thrsw ; ldtmu.rf21 # s2 143 add | s2 small.py:85 residuals3 | s2 143 load dst
+    max rf15, rf15, 0 ; add tmuau, rf23, rf43                       # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    asr rf17, rf27, 4 ; mov rf27, rf17                              # s2 143 shr | for later in the trip
+    add rf17, rf41, rf17 ; add rf26, rf27, rf43 ; thrsw ; ldtmu.rf23 # s2 143 add | s2 143 store dst | s2 141 x0
+    max rf6, rf17, 0 ; mov rf4, rf6                                 # s2 143 clip | next trip
+    asr rf19, rf19, 4 ; add rf17, rf26, rf43                        # s2 143 shr | s2 143 store dst
+    add rf19, rf21, rf19 ; add rf41, rf40, rf4 ; thrsw ; ldtmu.rf21 # s2 143 add | s2 143 load dst | s2 141 x2
+    umin tmuau, rf3, rf0 ; add rf46, rf23, rf21 ; ldtmu.rf54        # the item's record | s2 small.py:37 add | s2 141 x1 | uniform 0xfffffffa (vec2)
+    max rf19, rf19, 0 ; smul24 rf55, rf54, rf37                     # s2 143 clip | s2 small.py:28 mul
+    sub rf46, rf23, rf21 ; smul24 rf21, rf46, rf34 ; thrsw ; ldtmu.rf23 # s2 small.py:37 sub | s2 small.py:33 mul | s2 141 x3
     add rf21, rf21, rf35 ; smul24 rf56, rf23, rf39                  # s2 small.py:33 add | s2 small.py:28 mul
     asr rf21, rf21, 14 ; add rf55, rf55, rf56                       # s2 small.py:33 s0 | s2 small.py:28 add
-    add rf54, rf55, rf14 ; smul24 rf56, rf54, rf39 ; thrsw ; ldtmu.rf55 # s2 small.py:28 high | s2 small.py:28 mul | s2 142 load dst
+    add rf54, rf55, rf14 ; smul24 rf56, rf54, rf39 ; thrsw ; ldtmu.rf55 # s2 small.py:28 high | s2 small.py:28 mul | s2 143 load dst
     asr rf23, rf54, 14 ; smul24 rf54, rf23, rf37                    # s2 small.py:28 high | s2 small.py:28 mul
     sub rf54, rf56, rf54 ; smul24 rf46, rf46, rf34                  # s2 small.py:28 sub | s2 small.py:33 mul
-    mov tmuau, rf7 ; add rf7, rf21, rf23 ; thrsw ; ldtmu.rf56       # s1 138 x0 | s2 small.py:85 residuals0 | s2 142 load dst | uniform 0xfffffffe (u16)
-    asr rf7, rf7, 4 ; add rf46, rf46, rf35                          # s2 142 shr | s2 small.py:33 add
+    mov tmuau, rf7 ; add rf7, rf21, rf23 ; thrsw ; ldtmu.rf56       # s1 139 x0 | s2 small.py:85 residuals0 | s2 143 load dst | uniform 0xfffffffe (u16)
+    asr rf7, rf7, 4 ; add rf46, rf46, rf35                          # s2 143 shr | s2 small.py:33 add
     asr rf46, rf46, 14 ; add rf54, rf54, rf14                       # s2 small.py:33 s1 | s2 small.py:28 low
-    asr rf54, rf54, 14 ; mov tmuau, rf44                            # s2 small.py:28 low | s1 138 x2 | uniform 0xfffffffe (u16)
-    add rf7, rf55, rf7 ; add rf55, rf46, rf54 ; thrsw ; ldtmu.rf57  # s2 142 add | s2 small.py:85 residuals1 | s2 142 load dst
-    max rf7, rf7, 0 ; sub rf46, rf46, rf54                          # s2 142 clip | s2 small.py:85 residuals2
-    asr rf21, rf55, 4 ; sub rf23, rf21, rf23                        # s2 142 shr | s2 small.py:85 residuals3
-    asr rf46, rf46, 4 ; sub.pushc -, rf0, rf52                      # s2 142 shr | s2 142 store dst
-    min tmud, rf24, rf42 ; add rf24, rf44, 8                        # s2 142 store dst | s1 138 x3
-    asr rf23, rf23, 4 ; mov.ifna tmuau, rf51                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf15, rf42 ; add rf15, rf24, -16                      # s2 142 store dst | s1 138 x1
-    mov.ifna tmuau, rf45 ; add rf21, rf56, rf21                     # s2 142 store dst | s2 142 add | uniform 0xfffffffd (u8)
-    min tmud, rf6, rf42 ; add rf6, rf57, rf46 ; ldtmu.rf46          # s2 142 store dst | s2 142 add | s2 142 load dst
-    max rf21, rf21, 0 ; mov.ifna tmuau, rf25                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf19, rf42 ; add rf19, rf15, -6                       # s2 142 store dst | s1 138 x0
-    max rf6, rf6, 0 ; add.ifna tmuau, rf25, rf43                    # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf7, rf42 ; add rf25, rf19, rf10                      # s2 142 store dst | s1 138 x2
-    mov.ifna tmuau, rf27 ; add rf27, rf25, 8                        # s2 142 store dst | s1 138 x3 | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf42 ; add rf21, rf46, rf23                     # s2 142 store dst | s2 142 add
-    max rf21, rf21, 0 ; add rf44, rf41, rf43                        # s2 142 clip | s2 142 load dst
+    asr rf54, rf54, 14 ; mov tmuau, rf44                            # s2 small.py:28 low | s1 139 x2 | uniform 0xfffffffe (u16)
+    add rf7, rf55, rf7 ; add rf55, rf46, rf54 ; thrsw ; ldtmu.rf57  # s2 143 add | s2 small.py:85 residuals1 | s2 143 load dst
+    max rf7, rf7, 0 ; sub rf46, rf46, rf54                          # s2 143 clip | s2 small.py:85 residuals2
+    asr rf21, rf55, 4 ; sub rf23, rf21, rf23                        # s2 143 shr | s2 small.py:85 residuals3
+    asr rf46, rf46, 4 ; sub.pushc -, rf0, rf52                      # s2 143 shr | s2 143 store dst
+    min tmud, rf24, rf42 ; add rf24, rf44, 8                        # s2 143 store dst | s1 139 x3
+    asr rf23, rf23, 4 ; mov.ifna tmuau, rf51                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf15, rf42 ; add rf15, rf24, -16                      # s2 143 store dst | s1 139 x1
+    mov.ifna tmuau, rf45 ; add rf21, rf56, rf21                     # s2 143 store dst | s2 143 add | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf42 ; add rf6, rf57, rf46 ; ldtmu.rf46          # s2 143 store dst | s2 143 add | s2 143 load dst
+    max rf21, rf21, 0 ; mov.ifna tmuau, rf25                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf19, rf42 ; add rf19, rf15, -6                       # s2 143 store dst | s1 139 x0
+    max rf6, rf6, 0 ; add.ifna tmuau, rf25, rf43                    # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf7, rf42 ; add rf25, rf19, rf10                      # s2 143 store dst | s1 139 x2
+    mov.ifna tmuau, rf27 ; add rf27, rf25, 8                        # s2 143 store dst | s1 139 x3 | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf42 ; add rf21, rf46, rf23                     # s2 143 store dst | s2 143 add
+    max rf21, rf21, 0 ; add rf44, rf41, rf43                        # s2 143 clip | s2 143 load dst
     tmuwt - ; mov rf51, rf41                                        # for later in the trip
-    mov.ifna tmuau, rf26 ; mov rf52, rf2                            # s2 142 store dst | for later in the trip | uniform 0xfffffffd (u8)
-    min tmud, rf6, rf42 ; add rf45, rf51, rf43                      # s2 142 store dst
-    mov.ifna tmuau, rf17 ; add rf46, rf44, rf43                     # s2 142 store dst | s2 142 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf21, rf42                                            # s2 142 store dst
-    nop ; add.ifna tmuau, rf17, rf43 ; thrsw                        # s2 142 store dst | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf24                                           # s1 138 x3 | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf15                                           # s1 138 x1 | uniform 0xfffffffe (u16)
+    mov.ifna tmuau, rf26 ; mov rf52, rf2                            # s2 143 store dst | for later in the trip | uniform 0xfffffffd (u8)
+    min tmud, rf6, rf42 ; add rf45, rf51, rf43                      # s2 143 store dst
+    mov.ifna tmuau, rf17 ; add rf46, rf44, rf43                     # s2 143 store dst | s2 143 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf21, rf42                                            # s2 143 store dst
+    nop ; add.ifna tmuau, rf17, rf43 ; thrsw                        # s2 143 store dst | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf24                                           # s1 139 x3 | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf15                                           # s1 139 x1 | uniform 0xfffffffe (u16)
     tmuwt - ; thrsw ; ldtmu.rf6                                     # the item's record
-    nop ; mov tmuau, rf19 ; ldtmu.rf7                               # s1 138 x0 | the item's record | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf25 ; ldtmu.rf25                              # s1 138 x2 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf27 ; mov rf25, rf25.il ; thrsw ; ldtmu.rf19        # s1 138 x3 | s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    mov rf15, rf19.il ; smul24 rf19, rf25, rf9                      # s1 138 x2 | s1 small.py:94 mul
-    add tmuau, rf27, -16 ; smul24 rf27, rf15, rf11                  # s1 138 x1 | s1 small.py:94 mul | uniform 0xfffffffe (u16)
-    add rf19, rf19, rf27 ; smul24 rf24, rf25, rf12 ; thrsw ; ldtmu.rf27 # s1 small.py:94 add | s1 small.py:95 mul | s1 138 x3
-    mov rf27, rf27.il ; smul24 rf17, rf15, rf9                      # s1 138 x3 | s1 small.py:95 mul
+    nop ; mov tmuau, rf19 ; ldtmu.rf7                               # s1 139 x0 | the item's record | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf25 ; ldtmu.rf25                              # s1 139 x2 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf27 ; mov rf25, rf25.il ; thrsw ; ldtmu.rf19        # s1 139 x3 | s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    mov rf15, rf19.il ; smul24 rf19, rf25, rf9                      # s1 139 x2 | s1 small.py:94 mul
+    add tmuau, rf27, -16 ; smul24 rf27, rf15, rf11                  # s1 139 x1 | s1 small.py:94 mul | uniform 0xfffffffe (u16)
+    add rf19, rf19, rf27 ; smul24 rf24, rf25, rf12 ; thrsw ; ldtmu.rf27 # s1 small.py:94 add | s1 small.py:95 mul | s1 139 x3
+    mov rf27, rf27.il ; smul24 rf17, rf15, rf9                      # s1 139 x3 | s1 small.py:95 mul
     sub rf24, rf24, rf17 ; smul24 rf17, rf27, rf12                  # s1 small.py:95 sub | s1 small.py:94 mul
-    sub rf21, rf25, rf15 ; smul24 rf25, rf27, rf11 ; thrsw ; ldtmu.rf15 # s1 small.py:96 sub | s1 small.py:95 mul | s1 138 x1
-    mov rf17, rf15.il ; add rf15, rf19, rf17                        # s1 138 x1 | s1 small.py:94 s0
+    sub rf21, rf25, rf15 ; smul24 rf25, rf27, rf11 ; thrsw ; ldtmu.rf15 # s1 small.py:96 sub | s1 small.py:95 mul | s1 139 x1
+    mov rf17, rf15.il ; add rf15, rf19, rf17                        # s1 139 x1 | s1 small.py:94 s0
     sub rf17, rf24, rf25 ; smul24 rf25, rf17, rf13                  # s1 small.py:95 s1 | s1 small.py:97 s3
-    add rf27, rf21, rf27 ; add rf21, rf15, rf25 ; thrsw ; ldtmu.rf24 # s1 small.py:96 add | s1 small.py:98 add | s1 138 x0
-    mov rf23, rf24.il ; add rf24, rf17, rf25                        # s1 138 x0 | s1 small.py:98 add
+    add rf27, rf21, rf27 ; add rf21, rf15, rf25 ; thrsw ; ldtmu.rf24 # s1 small.py:96 add | s1 small.py:98 add | s1 139 x0
+    mov rf23, rf24.il ; add rf24, rf17, rf25                        # s1 139 x0 | s1 small.py:98 add
     add rf26, rf15, rf17 ; smul24 rf27, rf27, rf13                  # s1 small.py:98 add | s1 small.py:96 s2
-    add rf15, rf21, rf14 ; smul24 rf21, rf23, rf9 ; thrsw ; ldtmu.rf17 # s1 small.py:98 rshr | s1 small.py:94 mul | s1 138 x2
-    mov rf24, rf17.il ; add rf17, rf24, rf14                        # s1 138 x2 | s1 small.py:98 rshr
+    add rf15, rf21, rf14 ; smul24 rf21, rf23, rf9 ; thrsw ; ldtmu.rf17 # s1 small.py:98 rshr | s1 small.py:94 mul | s1 139 x2
+    mov rf24, rf17.il ; add rf17, rf24, rf14                        # s1 139 x2 | s1 small.py:98 rshr
     add rf19, rf27, rf14 ; smul24 rf27, rf24, rf11                  # s1 small.py:98 rshr | s1 small.py:94 mul
-    sub rf21, rf26, rf25 ; add rf25, rf21, rf27 ; thrsw ; ldtmu.rf26 # s1 small.py:98 sub | s1 small.py:94 add | s1 138 x3
-    nop ; mov rf26, rf26.il                                         # s1 138 x3
+    sub rf21, rf26, rf25 ; add rf25, rf21, rf27 ; thrsw ; ldtmu.rf26 # s1 small.py:98 sub | s1 small.py:94 add | s1 139 x3
+    nop ; mov rf26, rf26.il                                         # s1 139 x3
     nop ; smul24 rf27, rf26, rf12                                   # s1 small.py:94 mul
     sub.pushc -, rf0, rf53 ; mov rf53, rf3                          # whether there is a trip more | for later in the trip
     bu.anyna loop, r:unif                                           # next trip

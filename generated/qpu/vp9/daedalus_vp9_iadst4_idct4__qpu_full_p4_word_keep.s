@@ -53,38 +53,38 @@
     add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
     shl rf1, rf1, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # s2 142 load dst | uniform value:records
-    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # s1 138 x0 | uniform value:coeffs
+    setnnmode_uu ; ldunifrf.rf3                                     # s2 143 load dst | uniform value:records
+    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # s1 139 x0 | uniform value:coeffs
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf35                                             # s2 142 load dst | uniform value:dst
-    nop ; ldunifrf.rf38                                             # s2 142 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf35                                             # s2 143 load dst | uniform value:dst
+    nop ; ldunifrf.rf38                                             # s2 143 load dst | uniform value:dst_stride
     nop ; ldtmu.rf1                                                 # the item's record
-    nop ; add rf36, rf35, rf1 ; ldtmu.rf1                           # s2 142 load dst | the item's record
-    shl rf1, rf1, 5 ; add rf39, rf36, rf38                          # s1 138 x0 | s2 142 load dst
-    add rf3, rf4, rf1 ; add rf40, rf39, rf38 ; ldunifrf.rf1         # s1 138 x0 | s2 142 load dst | uniform value:threads
-    shl rf1, rf1, 7 ; mov tmuau, rf3                                # s1 138 x0 | uniform 0xfffffffc (vec4)
-    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # s1 138 x0 | the item's record | uniform 0xfffffffc (vec4)
-    nop ; add rf41, rf40, rf38 ; thrsw ; ldunifrf.rf7               # s2 142 load dst | s1 small.py:94 mul | uniform 0x000014a3
+    nop ; add rf36, rf35, rf1 ; ldtmu.rf1                           # s2 143 load dst | the item's record
+    shl rf1, rf1, 5 ; add rf39, rf36, rf38                          # s1 139 x0 | s2 143 load dst
+    add rf3, rf4, rf1 ; add rf40, rf39, rf38 ; ldunifrf.rf1         # s1 139 x0 | s2 143 load dst | uniform value:threads
+    shl rf1, rf1, 7 ; mov tmuau, rf3                                # s1 139 x0 | uniform 0xfffffffc (vec4)
+    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # s1 139 x0 | the item's record | uniform 0xfffffffc (vec4)
+    nop ; add rf41, rf40, rf38 ; thrsw ; ldunifrf.rf7               # s2 143 load dst | s1 small.py:94 mul | uniform 0x000014a3
     nop ; ldunifrf.rf9                                              # s1 small.py:94 mul | uniform 0x00003b6c
     nop ; ldunifrf.rf12                                             # s1 small.py:94 mul | uniform 0x000026c9
-    nop ; ldtmu.rf5                                                 # s1 138 x0
-    mov rf6, rf5.il ; mov rf18, rf5.ih ; ldtmu.rf24                 # s1 138 x0
-    mov rf25, rf24.il ; smul24 rf10, rf6, rf7 ; ldtmu.rf8           # s1 138 x0 | s1 small.py:94 mul
-    mov rf13, rf8.il ; smul24 rf16, rf6, rf12 ; ldtmu.rf5           # s1 138 x1 | s1 small.py:95 mul | s1 138 x0
-    mov rf23, rf8.ih ; smul24 rf19, rf18, rf7 ; ldtmu.rf8           # s1 138 x1 | s1 small.py:94 mul | s1 138 x0
-    mov rf8, rf8.il ; mov rf20, rf8.ih ; ldtmu.rf29                 # s1 138 x2 | s1 138 x0
-    mov rf26, rf29.il ; smul24 rf11, rf8, rf9 ; ldtmu.rf14          # s1 138 x2 | s1 small.py:94 mul | s1 138 x0
-    add rf10, rf10, rf11 ; mov rf11, rf14.il ; ldtmu.rf30           # s1 small.py:94 add | s1 138 x3 | s1 138 x0
-    mov rf22, rf14.ih ; smul24 rf17, rf8, rf7 ; ldunifrf.rf14       # s1 138 x3 | s1 small.py:95 mul | s1 small.py:97 s3 | uniform 0x00003441
-    mov rf27, rf30.il ; smul24 rf21, rf20, rf9 ; ldunifrf.rf15      # s1 138 x3 | s1 small.py:94 mul | s1 small.py:98 rshr | uniform 0x00002000
-    mov rf28, rf24.ih ; smul24 rf24, rf18, rf12 ; ldunifrf.rf31     # s1 138 x0 | s1 small.py:95 mul | s2 small.py:33 mul | uniform 0x00002d41
-    mov rf29, rf29.ih ; mov rf30, rf30.ih ; ldunifrf.rf32           # s1 138 x2 | s1 138 x3 | s2 small.py:33 add | uniform 0x00022000
+    nop ; ldtmu.rf5                                                 # s1 139 x0
+    mov rf6, rf5.il ; mov rf18, rf5.ih ; ldtmu.rf24                 # s1 139 x0
+    mov rf25, rf24.il ; smul24 rf10, rf6, rf7 ; ldtmu.rf8           # s1 139 x0 | s1 small.py:94 mul
+    mov rf13, rf8.il ; smul24 rf16, rf6, rf12 ; ldtmu.rf5           # s1 139 x1 | s1 small.py:95 mul | s1 139 x0
+    mov rf23, rf8.ih ; smul24 rf19, rf18, rf7 ; ldtmu.rf8           # s1 139 x1 | s1 small.py:94 mul | s1 139 x0
+    mov rf8, rf8.il ; mov rf20, rf8.ih ; ldtmu.rf29                 # s1 139 x2 | s1 139 x0
+    mov rf26, rf29.il ; smul24 rf11, rf8, rf9 ; ldtmu.rf14          # s1 139 x2 | s1 small.py:94 mul | s1 139 x0
+    add rf10, rf10, rf11 ; mov rf11, rf14.il ; ldtmu.rf30           # s1 small.py:94 add | s1 139 x3 | s1 139 x0
+    mov rf22, rf14.ih ; smul24 rf17, rf8, rf7 ; ldunifrf.rf14       # s1 139 x3 | s1 small.py:95 mul | s1 small.py:97 s3 | uniform 0x00003441
+    mov rf27, rf30.il ; smul24 rf21, rf20, rf9 ; ldunifrf.rf15      # s1 139 x3 | s1 small.py:94 mul | s1 small.py:98 rshr | uniform 0x00002000
+    mov rf28, rf24.ih ; smul24 rf24, rf18, rf12 ; ldunifrf.rf31     # s1 139 x0 | s1 small.py:95 mul | s2 small.py:33 mul | uniform 0x00002d41
+    mov rf29, rf29.ih ; mov rf30, rf30.ih ; ldunifrf.rf32           # s1 139 x2 | s1 139 x3 | s2 small.py:33 add | uniform 0x00022000
     nop ; ldunifrf.rf33                                             # s2 small.py:28 mul | uniform 0x00003b21
     nop ; ldunifrf.rf34                                             # s2 small.py:28 mul | uniform 0x0000187e
-    nop ; ldunifrf.rf37                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf42                                             # s2 142 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf43                                             # s2 142 load dst | uniform 0x00010000
-    nop ; ldunifrf.rf44                                             # s2 142 load dst | uniform 0x01000000
+    nop ; ldunifrf.rf37                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf42                                             # s2 143 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf43                                             # s2 143 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf44                                             # s2 143 load dst | uniform 0x01000000
 loop:
     sub rf16, rf16, rf17 ; smul24 rf17, rf20, rf7                   # s1 small.py:95 sub | s1 small.py:95 mul
     add rf19, rf19, rf21 ; smul24 rf21, rf25, rf7                   # s1 small.py:94 add | s1 small.py:94 mul
@@ -97,7 +97,7 @@ loop:
     add rf16, rf19, rf16 ; smul24 rf19, rf22, rf9                   # s1 small.py:94 s0 | s1 small.py:95 mul
     sub rf17, rf17, rf19 ; smul24 rf19, rf27, rf12                  # s1 small.py:95 s1 | s1 small.py:94 mul
     sub rf18, rf18, rf20 ; smul24 rf20, rf27, rf9                   # s1 small.py:96 sub | s1 small.py:95 mul
-    add rf19, rf21, rf19 ; mov rf21, rf5.il                         # s1 small.py:94 s0 | s1 138 x1
+    add rf19, rf21, rf19 ; mov rf21, rf5.il                         # s1 small.py:94 s0 | s1 139 x1
     sub rf20, rf24, rf20 ; sub rf24, rf25, rf26                     # s1 small.py:95 s1 | s1 small.py:96 sub
     add rf11, rf6, rf11 ; smul24 rf6, rf13, rf14                    # s1 small.py:96 add | s1 small.py:97 s3
     add rf13, rf8, rf10 ; smul24 rf25, rf28, rf7                    # s1 small.py:98 add | s1 small.py:94 mul
@@ -113,10 +113,10 @@ loop:
     sub rf13, rf27, rf23 ; add rf23, rf25, rf13                     # s1 small.py:98 sub | s1 small.py:94 add
     add rf8, rf8, rf15 ; smul24 rf25, rf30, rf12                    # s1 small.py:98 rshr | s1 small.py:94 mul
     asr rf8, rf8, 14 ; smul24 rf27, rf28, rf12                      # s1 small.py:98 rshr | s1 small.py:95 mul
-    add rf5, rf23, rf25 ; mov rf23, rf5.ih                          # s1 small.py:94 s0 | s1 138 x1
+    add rf5, rf23, rf25 ; mov rf23, rf5.ih                          # s1 small.py:94 s0 | s1 139 x1
     add rf10, rf10, rf15 ; smul24 rf23, rf23, rf14                  # s1 small.py:98 rshr | s1 small.py:97 s3
     asr rf10, rf10, 14 ; smul24 rf25, rf29, rf7                     # s1 small.py:98 rshr | s1 small.py:95 mul
-    vpack rf8, rf8, rf10 ; sub rf10, rf27, rf25                     # s1 138 store rows | s1 small.py:95 sub
+    vpack rf8, rf8, rf10 ; sub rf10, rf27, rf25                     # s1 139 store rows | s1 small.py:95 sub
     add rf25, rf5, rf23 ; smul24 rf27, rf30, rf9                    # s1 small.py:98 add | s1 small.py:95 mul
     add rf6, rf6, rf15 ; sub rf10, rf10, rf27                       # s1 small.py:98 rshr | s1 small.py:95 s1
     asr rf6, rf6, 14 ; sub rf28, rf28, rf29                         # s1 small.py:98 rshr | s1 small.py:96 sub
@@ -135,71 +135,71 @@ loop:
     asr rf5, rf25, 14 ; add rf25, rf5, rf15                         # s1 small.py:98 rshr
     asr rf10, rf25, 14 ; add rf25, rf10, rf15                       # s1 small.py:98 rshr
     asr rf23, rf25, 14 ; add rf25, rf23, rf15                       # s1 small.py:98 rshr
-    asr rf25, rf25, 14 ; mov rf28, rf8.il                           # s1 small.py:98 rshr | s2 140 x0
-    vpack rf6, rf6, rf11 ; mov tmua, rf36 ; thrsw                   # s1 138 store rows | s2 142 load dst
-    vpack rf16, rf16, rf17 ; mov tmua, rf39                         # s1 138 store rows | s2 142 load dst
-    vpack rf18, rf18, rf19 ; mov rf19, rf16.il                      # s1 138 store rows | s2 140 x1
-    vpack rf8, rf20, rf22 ; mov rf22, rf8.ih ; thrsw ; ldtmu.rf20   # s1 138 store rows | s2 140 x0 | s2 142 load dst
-    vpack rf13, rf13, rf24 ; mov rf24, rf8.il                       # s1 138 store rows | s2 140 x2
-    vpack rf5, rf5, rf10 ; mov rf8, rf8.ih                          # s1 138 store rows | s2 140 x2
-    vpack rf23, rf23, rf25 ; mov rf25, rf5.il ; ldtmu.rf10          # s1 138 store rows | s2 140 x3 | s2 142 load dst
-    mov rf5, rf16.ih ; mov rf16, rf5.ih                             # s2 140 x1 | s2 140 x3
+    asr rf25, rf25, 14 ; mov rf28, rf8.il                           # s1 small.py:98 rshr | s2 141 x0
+    vpack rf6, rf6, rf11 ; mov tmua, rf36 ; thrsw                   # s1 139 store rows | s2 143 load dst
+    vpack rf16, rf16, rf17 ; mov tmua, rf39                         # s1 139 store rows | s2 143 load dst
+    vpack rf18, rf18, rf19 ; mov rf19, rf16.il                      # s1 139 store rows | s2 141 x1
+    vpack rf8, rf20, rf22 ; mov rf22, rf8.ih ; thrsw ; ldtmu.rf20   # s1 139 store rows | s2 141 x0 | s2 143 load dst
+    vpack rf13, rf13, rf24 ; mov rf24, rf8.il                       # s1 139 store rows | s2 141 x2
+    vpack rf5, rf5, rf10 ; mov rf8, rf8.ih                          # s1 139 store rows | s2 141 x2
+    vpack rf23, rf23, rf25 ; mov rf25, rf5.il ; ldtmu.rf10          # s1 139 store rows | s2 141 x3 | s2 143 load dst
+    mov rf5, rf16.ih ; mov rf16, rf5.ih                             # s2 141 x1 | s2 141 x3
     add rf17, rf28, rf24 ; smul24 rf11, rf19, rf33                  # s2 small.py:37 add | s2 small.py:28 mul
-    mov tmua, rf40 ; smul24 rf30, rf25, rf34 ; thrsw                # s2 142 load dst | s2 small.py:28 mul
+    mov tmua, rf40 ; smul24 rf30, rf25, rf34 ; thrsw                # s2 143 load dst | s2 small.py:28 mul
     add rf29, rf22, rf8 ; smul24 rf27, rf5, rf33                    # s2 small.py:37 add | s2 small.py:28 mul
     add rf11, rf11, rf30 ; smul24 rf30, rf16, rf34                  # s2 small.py:28 add | s2 small.py:28 mul
-    add rf30, rf27, rf30 ; smul24 rf17, rf17, rf31 ; ldtmu.rf27     # s2 small.py:28 add | s2 small.py:33 mul | s2 142 load dst
+    add rf30, rf27, rf30 ; smul24 rf17, rf17, rf31 ; ldtmu.rf27     # s2 small.py:28 add | s2 small.py:33 mul | s2 143 load dst
     sub rf24, rf28, rf24 ; smul24 rf28, rf29, rf31                  # s2 small.py:37 sub | s2 small.py:33 mul
     sub rf19, rf22, rf8 ; smul24 rf8, rf19, rf34                    # s2 small.py:37 sub | s2 small.py:28 mul
     add rf17, rf17, rf32 ; smul24 rf25, rf25, rf33                  # s2 small.py:33 add | s2 small.py:28 mul
     asr rf5, rf17, 14 ; smul24 rf17, rf5, rf34                      # s2 small.py:33 s0 | s2 small.py:28 mul
     add rf11, rf11, rf15 ; smul24 rf16, rf16, rf33                  # s2 small.py:28 high | s2 small.py:28 mul
-    asr rf11, rf11, 14 ; mov tmua, rf41                             # s2 small.py:28 high | s2 142 load dst
+    asr rf11, rf11, 14 ; mov tmua, rf41                             # s2 small.py:28 high | s2 143 load dst
     add rf28, rf28, rf32 ; add rf30, rf30, rf15 ; thrsw             # s2 small.py:33 add | s2 small.py:28 high
     asr rf28, rf28, 14 ; smul24 rf24, rf24, rf31                    # s2 small.py:33 s0 | s2 small.py:33 mul
     asr rf25, rf30, 14 ; sub rf8, rf8, rf25                         # s2 small.py:28 high | s2 small.py:28 sub
-    sub rf19, rf17, rf16 ; smul24 rf17, rf19, rf31 ; ldtmu.rf16     # s2 small.py:28 sub | s2 small.py:33 mul | s2 142 load dst
+    sub rf19, rf17, rf16 ; smul24 rf17, rf19, rf31 ; ldtmu.rf16     # s2 small.py:28 sub | s2 small.py:33 mul | s2 143 load dst
     add rf8, rf24, rf32 ; add rf24, rf8, rf15                       # s2 small.py:33 add | s2 small.py:28 low
     asr rf8, rf8, 14 ; add rf17, rf17, rf32                         # s2 small.py:33 s1 | s2 small.py:33 add
     asr rf19, rf24, 14 ; add rf24, rf19, rf15                       # s2 small.py:28 low
     asr rf30, rf17, 14 ; add rf17, rf5, rf11                        # s2 small.py:33 s1 | s2 small.py:85 residuals0
     asr rf22, rf24, 14 ; add rf24, rf28, rf25                       # s2 small.py:28 low | s2 small.py:85 residuals0
-    asr rf17, rf17, 4 ; v8dot rf29, rf20, rf42                      # s2 142 shr | s2 142 load dst
-    asr rf21, rf24, 4 ; add rf24, rf8, rf19                         # s2 142 shr | s2 small.py:85 residuals1
-    asr rf24, rf24, 4 ; add rf26, rf30, rf22                        # s2 142 shr | s2 small.py:85 residuals1
-    and rf8, rf20, rf37 ; sub rf19, rf8, rf19                       # s2 142 load dst | s2 small.py:85 residuals2
-    asr rf17, rf19, 4 ; add rf8, rf8, rf17                          # s2 142 shr | s2 142 add
-    asr rf26, rf26, 4 ; add rf21, rf29, rf21                        # s2 142 shr | s2 142 add
-    max rf8, rf8, 0 ; sub rf22, rf30, rf22                          # s2 142 clip | s2 small.py:85 residuals2
-    max rf11, rf21, 0 ; sub rf5, rf5, rf11                          # s2 142 clip | s2 small.py:85 residuals3
-    asr rf21, rf22, 4 ; v8dot rf22, rf10, rf42                      # s2 142 shr | s2 142 load dst
-    asr rf5, rf5, 4 ; v8dot rf30, rf27, rf42                        # s2 142 shr | s2 142 load dst
-    min rf8, rf8, rf37 ; mov rf29, rf6.il                           # s2 142 clip | s2 140 x0
-    min rf19, rf11, rf37 ; v8dot rf11, rf10, 1                      # s2 142 clip | s2 142 load dst
-    vpack rf8, rf8, rf19 ; sub rf19, rf28, rf25                     # s2 142 store dst | s2 small.py:85 residuals3
-    asr rf19, rf19, 4 ; mov rf25, rf13.il                           # s2 142 shr | s2 140 x2
-    and rf24, rf27, rf37 ; add rf11, rf11, rf24                     # s2 142 load dst | s2 142 add
-    max rf11, rf11, 0 ; add rf22, rf22, rf26                        # s2 142 clip | s2 142 add
-    max rf22, rf22, 0 ; add rf26, rf29, rf25                        # s2 142 clip | s2 small.py:37 add
-    min rf11, rf11, rf37 ; mov rf28, rf18.il                        # s2 142 clip | s2 140 x1
-    min rf22, rf22, rf37 ; smul24 rf26, rf26, rf31                  # s2 142 clip | s2 small.py:33 mul
-    vpack rf11, rf11, rf22 ; mov rf22, rf23.il                      # s2 142 store dst | s2 140 x3
-    and rf26, rf16, rf37 ; add rf45, rf26, rf32                     # s2 142 load dst | s2 small.py:33 add
-    add rf17, rf24, rf17 ; v8dot rf24, rf16, rf42                   # s2 142 add | s2 142 load dst
-    max rf17, rf17, 0 ; add rf21, rf30, rf21                        # s2 142 clip | s2 142 add
+    asr rf17, rf17, 4 ; v8dot rf29, rf20, rf42                      # s2 143 shr | s2 143 load dst
+    asr rf21, rf24, 4 ; add rf24, rf8, rf19                         # s2 143 shr | s2 small.py:85 residuals1
+    asr rf24, rf24, 4 ; add rf26, rf30, rf22                        # s2 143 shr | s2 small.py:85 residuals1
+    and rf8, rf20, rf37 ; sub rf19, rf8, rf19                       # s2 143 load dst | s2 small.py:85 residuals2
+    asr rf17, rf19, 4 ; add rf8, rf8, rf17                          # s2 143 shr | s2 143 add
+    asr rf26, rf26, 4 ; add rf21, rf29, rf21                        # s2 143 shr | s2 143 add
+    max rf8, rf8, 0 ; sub rf22, rf30, rf22                          # s2 143 clip | s2 small.py:85 residuals2
+    max rf11, rf21, 0 ; sub rf5, rf5, rf11                          # s2 143 clip | s2 small.py:85 residuals3
+    asr rf21, rf22, 4 ; v8dot rf22, rf10, rf42                      # s2 143 shr | s2 143 load dst
+    asr rf5, rf5, 4 ; v8dot rf30, rf27, rf42                        # s2 143 shr | s2 143 load dst
+    min rf8, rf8, rf37 ; mov rf29, rf6.il                           # s2 143 clip | s2 141 x0
+    min rf19, rf11, rf37 ; v8dot rf11, rf10, 1                      # s2 143 clip | s2 143 load dst
+    vpack rf8, rf8, rf19 ; sub rf19, rf28, rf25                     # s2 143 store dst | s2 small.py:85 residuals3
+    asr rf19, rf19, 4 ; mov rf25, rf13.il                           # s2 143 shr | s2 141 x2
+    and rf24, rf27, rf37 ; add rf11, rf11, rf24                     # s2 143 load dst | s2 143 add
+    max rf11, rf11, 0 ; add rf22, rf22, rf26                        # s2 143 clip | s2 143 add
+    max rf22, rf22, 0 ; add rf26, rf29, rf25                        # s2 143 clip | s2 small.py:37 add
+    min rf11, rf11, rf37 ; mov rf28, rf18.il                        # s2 143 clip | s2 141 x1
+    min rf22, rf22, rf37 ; smul24 rf26, rf26, rf31                  # s2 143 clip | s2 small.py:33 mul
+    vpack rf11, rf11, rf22 ; mov rf22, rf23.il                      # s2 143 store dst | s2 141 x3
+    and rf26, rf16, rf37 ; add rf45, rf26, rf32                     # s2 143 load dst | s2 small.py:33 add
+    add rf17, rf24, rf17 ; v8dot rf24, rf16, rf42                   # s2 143 add | s2 143 load dst
+    max rf17, rf17, 0 ; add rf21, rf30, rf21                        # s2 143 clip | s2 143 add
     asr rf45, rf45, 14 ; smul24 rf30, rf28, rf33                    # s2 small.py:33 s0 | s2 small.py:28 mul
-    max rf21, rf21, 0 ; add rf5, rf26, rf5                          # s2 142 clip | s2 142 add
-    max rf5, rf5, 0 ; add rf19, rf24, rf19                          # s2 142 clip | s2 142 add
-    max rf19, rf19, 0 ; smul24 rf24, rf22, rf34                     # s2 142 clip | s2 small.py:28 mul
-    min rf17, rf17, rf37 ; add rf24, rf30, rf24                     # s2 142 clip | s2 small.py:28 add
-    min rf21, rf21, rf37 ; sub rf25, rf29, rf25                     # s2 142 clip | s2 small.py:37 sub
-    min rf5, rf5, rf37 ; mov rf6, rf6.ih                            # s2 142 clip | s2 140 x0
-    mov rf13, rf13.ih ; mov rf18, rf18.ih                           # s2 140 x2 | s2 140 x1
-    mov rf29, rf23.ih ; add rf23, rf6, rf13                         # s2 140 x3 | s2 small.py:37 add
-    min rf19, rf19, rf37 ; smul24 rf30, rf18, rf33                  # s2 142 clip | s2 small.py:28 mul
-    vpack rf17, rf17, rf21 ; smul24 rf21, rf29, rf34                # s2 142 store dst | s2 small.py:28 mul
+    max rf21, rf21, 0 ; add rf5, rf26, rf5                          # s2 143 clip | s2 143 add
+    max rf5, rf5, 0 ; add rf19, rf24, rf19                          # s2 143 clip | s2 143 add
+    max rf19, rf19, 0 ; smul24 rf24, rf22, rf34                     # s2 143 clip | s2 small.py:28 mul
+    min rf17, rf17, rf37 ; add rf24, rf30, rf24                     # s2 143 clip | s2 small.py:28 add
+    min rf21, rf21, rf37 ; sub rf25, rf29, rf25                     # s2 143 clip | s2 small.py:37 sub
+    min rf5, rf5, rf37 ; mov rf6, rf6.ih                            # s2 143 clip | s2 141 x0
+    mov rf13, rf13.ih ; mov rf18, rf18.ih                           # s2 141 x2 | s2 141 x1
+    mov rf29, rf23.ih ; add rf23, rf6, rf13                         # s2 141 x3 | s2 small.py:37 add
+    min rf19, rf19, rf37 ; smul24 rf30, rf18, rf33                  # s2 143 clip | s2 small.py:28 mul
+    vpack rf17, rf17, rf21 ; smul24 rf21, rf29, rf34                # s2 143 store dst | s2 small.py:28 mul
     add rf23, rf30, rf21 ; smul24 rf21, rf23, rf31                  # s2 small.py:28 add | s2 small.py:33 mul
-    vpack rf19, rf5, rf19 ; smul24 rf5, rf28, rf34                  # s2 142 store dst | s2 small.py:28 mul
+    vpack rf19, rf5, rf19 ; smul24 rf5, rf28, rf34                  # s2 143 store dst | s2 small.py:28 mul
     sub rf13, rf6, rf13 ; smul24 rf6, rf22, rf33                    # s2 small.py:37 sub | s2 small.py:28 mul
     add rf18, rf24, rf15 ; smul24 rf24, rf18, rf34                  # s2 small.py:28 high | s2 small.py:28 mul
     asr rf18, rf18, 14 ; smul24 rf29, rf29, rf33                    # s2 small.py:28 high | s2 small.py:28 mul
@@ -207,61 +207,61 @@ loop:
     asr rf25, rf21, 14 ; smul24 rf21, rf25, rf31                    # s2 small.py:33 s0 | s2 small.py:33 mul
     asr rf6, rf23, 14 ; sub rf5, rf5, rf6                           # s2 small.py:28 high | s2 small.py:28 sub
     sub rf24, rf24, rf29 ; smul24 rf13, rf13, rf31                  # s2 small.py:28 sub | s2 small.py:33 mul
-    sub.pushc -, rf0, rf2 ; add rf21, rf21, rf32                    # s2 142 store dst | s2 small.py:33 add
+    sub.pushc -, rf0, rf2 ; add rf21, rf21, rf32                    # s2 143 store dst | s2 small.py:33 add
     asr rf5, rf21, 14 ; add rf21, rf5, rf15                         # s2 small.py:33 s1 | s2 small.py:28 low
     asr rf13, rf21, 14 ; add rf21, rf13, rf32                       # s2 small.py:28 low | s2 small.py:33 add
     asr rf21, rf21, 14 ; add rf24, rf24, rf15                       # s2 small.py:33 s1 | s2 small.py:28 low
     asr rf29, rf24, 14 ; add rf24, rf45, rf18                       # s2 small.py:28 low | s2 small.py:85 residuals0
-    asr rf24, rf24, 4 ; add rf23, rf25, rf6                         # s2 142 shr | s2 small.py:85 residuals0
-    asr rf22, rf23, 4 ; v8dot rf23, rf20, rf43                      # s2 142 shr | s2 142 load dst
-    shr rf28, rf20, -8 ; add rf20, rf5, rf13                        # s2 142 load dst | s2 small.py:85 residuals1
-    asr rf20, rf20, 4 ; add rf30, rf21, rf29                        # s2 142 shr | s2 small.py:85 residuals1
-    asr rf24, rf30, 4 ; add rf23, rf23, rf24                        # s2 142 shr | s2 142 add
-    max rf5, rf23, 0 ; sub rf13, rf5, rf13                          # s2 142 clip | s2 small.py:85 residuals2
-    asr rf13, rf13, 4 ; add rf22, rf28, rf22                        # s2 142 shr | s2 142 add
-    max rf21, rf22, 0 ; sub rf22, rf21, rf29                        # s2 142 clip | s2 small.py:85 residuals2
-    asr rf29, rf22, 4 ; v8dot rf22, rf10, rf43                      # s2 142 shr | s2 142 load dst
-    min rf5, rf5, rf37 ; mov rf2, rf3                               # s2 142 clip | next trip
+    asr rf24, rf24, 4 ; add rf23, rf25, rf6                         # s2 143 shr | s2 small.py:85 residuals0
+    asr rf22, rf23, 4 ; v8dot rf23, rf20, rf43                      # s2 143 shr | s2 143 load dst
+    shr rf28, rf20, -8 ; add rf20, rf5, rf13                        # s2 143 load dst | s2 small.py:85 residuals1
+    asr rf20, rf20, 4 ; add rf30, rf21, rf29                        # s2 143 shr | s2 small.py:85 residuals1
+    asr rf24, rf30, 4 ; add rf23, rf23, rf24                        # s2 143 shr | s2 143 add
+    max rf5, rf23, 0 ; sub rf13, rf5, rf13                          # s2 143 clip | s2 small.py:85 residuals2
+    asr rf13, rf13, 4 ; add rf22, rf28, rf22                        # s2 143 shr | s2 143 add
+    max rf21, rf22, 0 ; sub rf22, rf21, rf29                        # s2 143 clip | s2 small.py:85 residuals2
+    asr rf29, rf22, 4 ; v8dot rf22, rf10, rf43                      # s2 143 shr | s2 143 load dst
+    min rf5, rf5, rf37 ; mov rf2, rf3                               # s2 143 clip | next trip
     umin tmuau, rf2, rf0 ; sub rf18, rf45, rf18 ; thrsw             # the item's record | s2 small.py:85 residuals3 | uniform 0xfffffffa (vec2)
-    asr rf10, rf18, 4 ; v8dot rf18, rf10, rf44                      # s2 142 shr | s2 142 load dst
-    min rf6, rf21, rf37 ; sub rf21, rf25, rf6                       # s2 142 clip | s2 small.py:85 residuals3
-    asr rf25, rf21, 4 ; v8dot rf21, rf27, rf43                      # s2 142 shr | s2 142 load dst
-    vpack rf5, rf5, rf6 ; v8dot rf6, rf27, rf44 ; ldtmu.rf27        # s2 142 store dst | s2 142 load dst | the item's record
-    tmuwt - ; add rf22, rf22, rf20 ; ldtmu.rf20                     # the last trip's stores | s2 142 add | the item's record
-    shl rf20, rf20, 5 ; v8dot rf45, rf16, rf43                      # s1 138 x0 | s2 142 load dst
-    max rf18, rf22, 0 ; add rf22, rf18, rf24                        # s2 142 clip | s2 142 add
-    max rf16, rf22, 0 ; v8dot rf22, rf16, rf44                      # s2 142 clip | s2 142 load dst
-    min rf20, rf18, rf37 ; add rf18, rf4, rf20                      # s2 142 clip | s1 138 x0
-    min rf16, rf16, rf37 ; add rf13, rf21, rf13                     # s2 142 clip | s2 142 add
-    max rf6, rf13, 0 ; add rf13, rf6, rf29                          # s2 142 clip | s2 142 add
-    max rf13, rf13, 0 ; mov tmuau, rf18                             # s2 142 clip | s1 138 x0 | uniform 0xfffffffc (vec4)
-    min rf6, rf6, rf37 ; add rf10, rf45, rf10                       # s2 142 clip | s2 142 add
-    max rf10, rf10, 0 ; add rf22, rf22, rf25                        # s2 142 clip | s2 142 add
-    max rf22, rf22, 0 ; sub.pushc -, rf0, rf3                       # s2 142 clip | whether there is a trip more
-    min rf13, rf13, rf37 ; sub tmuau, rf18, -16                     # s2 142 clip | s1 138 x0 | uniform 0xfffffffc (vec4)
-    min rf10, rf10, rf37 ; add rf3, rf2, rf1 ; thrsw                # s2 142 clip | the item's record
-    vpack rf16, rf20, rf16                                          # s2 142 store dst
-    min rf22, rf22, rf37                                            # s2 142 clip
-    v8pack tmud, rf8, rf5 ; ldtmu.rf5                               # s2 142 store dst | s1 138 x0
-    vpack rf20, rf6, rf13 ; mov rf6, rf5.il ; ldtmu.rf45            # s2 142 store dst | s1 138 x0
-    vpack rf22, rf10, rf22 ; smul24 rf10, rf6, rf7 ; ldtmu.rf25     # s2 142 store dst | s1 small.py:94 mul | s1 138 x0
-    mov rf18, rf5.ih ; mov rf13, rf25.il ; ldtmu.rf5                # s1 138 x0 | s1 138 x1
-    mov.ifnb tmua, rf36 ; add rf36, rf35, rf27                      # s2 142 store dst | s2 142 load dst
-    v8pack tmud, rf11, rf16 ; smul24 rf16, rf6, rf12 ; ldtmu.rf11   # s2 142 store dst | s1 small.py:95 mul | s1 138 x0
-    mov.ifnb tmua, rf39 ; mov rf8, rf11.il                          # s2 142 store dst | s1 138 x2
-    v8pack tmud, rf17, rf20 ; add rf39, rf36, rf38 ; ldtmu.rf29     # s2 142 store dst | s2 142 load dst | s1 138 x0
-    mov.ifnb tmua, rf40 ; smul24 rf17, rf8, rf9                     # s2 142 store dst | s1 small.py:94 mul
-    v8pack tmud, rf19, rf22 ; mov rf20, rf11.ih ; ldtmu.rf19        # s2 142 store dst | s1 138 x2 | s1 138 x0
-    mov.ifnb tmua, rf41 ; add rf40, rf39, rf38                      # s2 142 store dst | s2 142 load dst
-    add rf10, rf10, rf17 ; mov rf11, rf19.il ; ldtmu.rf41           # s1 small.py:94 add | s1 138 x3 | s1 138 x0
-    mov rf22, rf19.ih ; smul24 rf17, rf8, rf7                       # s1 138 x3 | s1 small.py:95 mul
-    mov rf23, rf25.ih ; smul24 rf19, rf18, rf7                      # s1 138 x1 | s1 small.py:94 mul
-    mov rf25, rf45.il ; smul24 rf21, rf20, rf9                      # s1 138 x0 | s1 small.py:94 mul
-    mov rf26, rf29.il ; smul24 rf24, rf18, rf12                     # s1 138 x2 | s1 small.py:95 mul
+    asr rf10, rf18, 4 ; v8dot rf18, rf10, rf44                      # s2 143 shr | s2 143 load dst
+    min rf6, rf21, rf37 ; sub rf21, rf25, rf6                       # s2 143 clip | s2 small.py:85 residuals3
+    asr rf25, rf21, 4 ; v8dot rf21, rf27, rf43                      # s2 143 shr | s2 143 load dst
+    vpack rf5, rf5, rf6 ; v8dot rf6, rf27, rf44 ; ldtmu.rf27        # s2 143 store dst | s2 143 load dst | the item's record
+    tmuwt - ; add rf22, rf22, rf20 ; ldtmu.rf20                     # the last trip's stores | s2 143 add | the item's record
+    shl rf20, rf20, 5 ; v8dot rf45, rf16, rf43                      # s1 139 x0 | s2 143 load dst
+    max rf18, rf22, 0 ; add rf22, rf18, rf24                        # s2 143 clip | s2 143 add
+    max rf16, rf22, 0 ; v8dot rf22, rf16, rf44                      # s2 143 clip | s2 143 load dst
+    min rf20, rf18, rf37 ; add rf18, rf4, rf20                      # s2 143 clip | s1 139 x0
+    min rf16, rf16, rf37 ; add rf13, rf21, rf13                     # s2 143 clip | s2 143 add
+    max rf6, rf13, 0 ; add rf13, rf6, rf29                          # s2 143 clip | s2 143 add
+    max rf13, rf13, 0 ; mov tmuau, rf18                             # s2 143 clip | s1 139 x0 | uniform 0xfffffffc (vec4)
+    min rf6, rf6, rf37 ; add rf10, rf45, rf10                       # s2 143 clip | s2 143 add
+    max rf10, rf10, 0 ; add rf22, rf22, rf25                        # s2 143 clip | s2 143 add
+    max rf22, rf22, 0 ; sub.pushc -, rf0, rf3                       # s2 143 clip | whether there is a trip more
+    min rf13, rf13, rf37 ; sub tmuau, rf18, -16                     # s2 143 clip | s1 139 x0 | uniform 0xfffffffc (vec4)
+    min rf10, rf10, rf37 ; add rf3, rf2, rf1 ; thrsw                # s2 143 clip | the item's record
+    vpack rf16, rf20, rf16                                          # s2 143 store dst
+    min rf22, rf22, rf37                                            # s2 143 clip
+    v8pack tmud, rf8, rf5 ; ldtmu.rf5                               # s2 143 store dst | s1 139 x0
+    vpack rf20, rf6, rf13 ; mov rf6, rf5.il ; ldtmu.rf45            # s2 143 store dst | s1 139 x0
+    vpack rf22, rf10, rf22 ; smul24 rf10, rf6, rf7 ; ldtmu.rf25     # s2 143 store dst | s1 small.py:94 mul | s1 139 x0
+    mov rf18, rf5.ih ; mov rf13, rf25.il ; ldtmu.rf5                # s1 139 x0 | s1 139 x1
+    mov.ifnb tmua, rf36 ; add rf36, rf35, rf27                      # s2 143 store dst | s2 143 load dst
+    v8pack tmud, rf11, rf16 ; smul24 rf16, rf6, rf12 ; ldtmu.rf11   # s2 143 store dst | s1 small.py:95 mul | s1 139 x0
+    mov.ifnb tmua, rf39 ; mov rf8, rf11.il                          # s2 143 store dst | s1 139 x2
+    v8pack tmud, rf17, rf20 ; add rf39, rf36, rf38 ; ldtmu.rf29     # s2 143 store dst | s2 143 load dst | s1 139 x0
+    mov.ifnb tmua, rf40 ; smul24 rf17, rf8, rf9                     # s2 143 store dst | s1 small.py:94 mul
+    v8pack tmud, rf19, rf22 ; mov rf20, rf11.ih ; ldtmu.rf19        # s2 143 store dst | s1 139 x2 | s1 139 x0
+    mov.ifnb tmua, rf41 ; add rf40, rf39, rf38                      # s2 143 store dst | s2 143 load dst
+    add rf10, rf10, rf17 ; mov rf11, rf19.il ; ldtmu.rf41           # s1 small.py:94 add | s1 139 x3 | s1 139 x0
+    mov rf22, rf19.ih ; smul24 rf17, rf8, rf7                       # s1 139 x3 | s1 small.py:95 mul
+    mov rf23, rf25.ih ; smul24 rf19, rf18, rf7                      # s1 139 x1 | s1 small.py:94 mul
+    mov rf25, rf45.il ; smul24 rf21, rf20, rf9                      # s1 139 x0 | s1 small.py:94 mul
+    mov rf26, rf29.il ; smul24 rf24, rf18, rf12                     # s1 139 x2 | s1 small.py:95 mul
     bu.anyna loop, r:unif                                           # next trip
-    mov rf27, rf41.il ; mov rf28, rf45.ih                           # s1 138 x3 | s1 138 x0
-    mov rf29, rf29.ih ; mov rf30, rf41.ih                           # s1 138 x2 | s1 138 x3
-    nop ; add rf41, rf40, rf38                                      # s2 142 load dst
+    mov rf27, rf41.il ; mov rf28, rf45.ih                           # s1 139 x3 | s1 139 x0
+    mov rf29, rf29.ih ; mov rf30, rf41.ih                           # s1 139 x2 | s1 139 x3
+    nop ; add rf41, rf40, rf38                                      # s2 143 load dst
     thrsw
     thrsw
     nop

@@ -170,414 +170,414 @@
     and rf3, rf3, 3
     shl rf5, rf0, 2
     shl rf5, rf1, 8 ; add rf1, rf5, rf1
-    shl rf6, rf3, 3                                                 # s2 140 x7
+    shl rf6, rf3, 3                                                 # s2 141 x7
     shl rf1, rf1, 3
-    shl rf7, rf3, 1                                                 # s2 142 load dst
+    shl rf7, rf3, 1                                                 # s2 143 load dst
     nop ; ldunifrf.rf3                                              # uniform value:scratch
     nop ; add rf8, rf3, rf4 ; ldunifrf.rf4                          # uniform value:items
     sub rf4, rf4, 1 ; add rf5, rf8, rf5
-    shl rf4, rf4, 3 ; add rf9, rf5, rf6                             # s2 140 x7
+    shl rf4, rf4, 3 ; add rf9, rf5, rf6                             # s2 141 x7
     nop ; ldunifrf.rf5                                              # uniform value:records
-    add rf4, rf5, rf1 ; add rf1, rf5, rf4 ; ldunifrf.rf5            # s1 138 store rows | uniform 0x00000020
-    nop ; add rf15, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x1 | s1 138 store rows | uniform 0x00000024
-    nop ; add rf26, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x1 | s2 140 x7 | uniform 0x000000e0
-    nop ; add rf10, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x7 | s2 140 x5 | uniform 0x000000a0
-    nop ; add rf11, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x5 | s2 140 x2 | uniform 0x00000040
-    nop ; add rf12, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x2 | s2 140 x3 | uniform 0x00000060
-    nop ; add rf13, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x3 | s2 140 x4 | uniform 0x00000080
-    nop ; add rf14, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x4 | s2 140 x6 | uniform 0x000000c0
-    nop ; add rf16, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x6 | s2 142 load dst | uniform value:dst
-    nop ; add rf17, rf5, rf7 ; ldunifrf.rf5                         # s2 142 load dst | s2 140 x7 | uniform 0x000000e4
-    nop ; add rf20, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x7 | s2 140 x5 | uniform 0x000000a4
-    nop ; add rf22, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x5 | s2 140 x2 | uniform 0x00000044
-    nop ; add rf23, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x2 | s2 140 x3 | uniform 0x00000064
-    nop ; add rf24, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x3 | s2 140 x4 | uniform 0x00000084
-    nop ; add rf25, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x4 | s2 140 x6 | uniform 0x000000c4
-    nop ; add rf27, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x6 | s1 small.py:52 add | uniform 0x00002000
-    nop ; ldunifrf.rf6                                              # s1 138 x3 | uniform 0x00000010
+    add rf4, rf5, rf1 ; add rf1, rf5, rf4 ; ldunifrf.rf5            # s1 139 store rows | uniform 0x00000020
+    nop ; add rf15, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x1 | s1 139 store rows | uniform 0x00000024
+    nop ; add rf26, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x1 | s2 141 x7 | uniform 0x000000e0
+    nop ; add rf10, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x7 | s2 141 x5 | uniform 0x000000a0
+    nop ; add rf11, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x5 | s2 141 x2 | uniform 0x00000040
+    nop ; add rf12, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x2 | s2 141 x3 | uniform 0x00000060
+    nop ; add rf13, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x3 | s2 141 x4 | uniform 0x00000080
+    nop ; add rf14, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x4 | s2 141 x6 | uniform 0x000000c0
+    nop ; add rf16, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x6 | s2 143 load dst | uniform value:dst
+    nop ; add rf17, rf5, rf7 ; ldunifrf.rf5                         # s2 143 load dst | s2 141 x7 | uniform 0x000000e4
+    nop ; add rf20, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x7 | s2 141 x5 | uniform 0x000000a4
+    nop ; add rf22, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x5 | s2 141 x2 | uniform 0x00000044
+    nop ; add rf23, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x2 | s2 141 x3 | uniform 0x00000064
+    nop ; add rf24, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x3 | s2 141 x4 | uniform 0x00000084
+    nop ; add rf25, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x4 | s2 141 x6 | uniform 0x000000c4
+    nop ; add rf27, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x6 | s1 small.py:52 add | uniform 0x00002000
+    nop ; ldunifrf.rf6                                              # s1 139 x3 | uniform 0x00000010
     nop ; ldunifrf.rf7                                              # s1 small.py:52 mul | uniform 0x0000187e
     nop ; ldunifrf.rf8                                              # s1 small.py:33 mul | uniform 0x00002d41
-    nop ; ldunifrf.rf18                                             # s2 142 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf19                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; sub rf21, rf9, -4                                         # s2 140 x0
+    nop ; ldunifrf.rf18                                             # s2 143 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf19                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; sub rf21, rf9, -4                                         # s2 141 x0
 loop:
-    tmuwt - ; umul24 rf28, rf0, rf2 ; ldunifrf.rf29                 # s1 138 x7 | uniform value:coeffs
+    tmuwt - ; umul24 rf28, rf0, rf2 ; ldunifrf.rf29                 # s1 139 x7 | uniform value:coeffs
     umin tmuau, rf4, rf1 ; add rf28, rf3, rf28 ; thrsw              # the item's record | uniform 0xfffffffa (vec2)
-    eidx rf30 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf32               # s1 138 x7 | uniform 0x00000070
+    eidx rf30 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf32               # s1 139 x7 | uniform 0x00000070
     and rf30, rf30, 3 ; add rf31, rf3, rf31
-    shl rf30, rf30, 2 ; umul24 rf33, rf0, rf2                       # s1 138 x7
-    eidx rf34 ; add rf30, rf29, rf30 ; ldtmu.rf29                   # s1 138 x7 | the item's record
+    shl rf30, rf30, 2 ; umul24 rf33, rf0, rf2                       # s1 139 x7
+    eidx rf34 ; add rf30, rf29, rf30 ; ldtmu.rf29                   # s1 139 x7 | the item's record
     eidx rf35 ; add rf36, rf3, rf33 ; ldtmu.rf33                    # the item's record
-    shl rf33, rf33, 7 ; umul24 rf37, rf0, rf2                       # s1 138 x7
-    eidx rf33 ; add rf30, rf30, rf33 ; ldunifrf.rf38                # s1 138 x7 | s1 138 x0 | uniform 0xffffff90
-    eidx rf32 ; add rf30, rf30, rf32 ; ldunifrf.rf39                # s1 138 x7 | s1 138 x5 | uniform 0x00000050
-    mov tmuau, rf30 ; add rf30, rf30, rf38 ; thrsw                  # s1 138 x7 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf30 ; add rf30, rf30, rf39                          # s1 138 x0 | s1 138 x5 | uniform 0xfffffffe (u16)
-    shr rf34, rf34, 2 ; mov tmuau, rf30                             # s1 138 x5 | uniform 0xfffffffe (u16)
-    eidx rf37 ; add rf38, rf3, rf37 ; thrsw ; ldunifrf.rf40         # s1 138 x2 | uniform 0xffffffd0
-    eidx rf42 ; add rf41, rf30, rf40 ; ldtmu.rf30                   # s1 138 x2 | s1 138 x7
-    mov tmuau, rf41 ; add rf41, rf41, rf6                           # s1 138 x2 | s1 138 x3 | uniform 0xfffffffe (u16)
-    mov tmuau, rf41 ; add rf43, rf41, rf6 ; thrsw ; ldtmu.rf41      # s1 138 x3 | s1 138 x4 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf43 ; add rf40, rf43, rf40                          # s1 138 x4 | s1 138 x1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf40 ; add rf39, rf40, rf39                          # s1 138 x1 | s1 138 x6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf39 ; mov rf30, rf30.il ; thrsw ; ldtmu.rf40        # s1 138 x6 | s1 138 x7 | s1 138 x5 | uniform 0xfffffffe (u16)
-    shl rf41, rf34, 8 ; mov rf34, rf41.il                           # s1 138 x0
-    and rf40, rf35, 3 ; mov rf35, rf40.il                           # s1 138 x5
-    eidx rf43 ; add rf41, rf28, rf41 ; thrsw ; ldtmu.rf28           # s1 138 x2
-    eidx rf44 ; mov rf28, rf28.il ; ldunifrf.rf45                   # s1 138 x2 | s1 138 x7 | uniform 0x00000012
-    shl rf40, rf40, 6 ; add rf39, rf39, rf45                        # s1 138 store rows | s1 138 x7
-    eidx rf46 ; mov tmuau, rf39 ; thrsw ; ldtmu.rf45                # s1 138 x7 | s1 138 x3 | uniform 0xfffffffe (u16)
-    shr rf45, rf33, 2 ; mov rf33, rf45.il                           # s1 138 x3
+    shl rf33, rf33, 7 ; umul24 rf37, rf0, rf2                       # s1 139 x7
+    eidx rf33 ; add rf30, rf30, rf33 ; ldunifrf.rf38                # s1 139 x7 | s1 139 x0 | uniform 0xffffff90
+    eidx rf32 ; add rf30, rf30, rf32 ; ldunifrf.rf39                # s1 139 x7 | s1 139 x5 | uniform 0x00000050
+    mov tmuau, rf30 ; add rf30, rf30, rf38 ; thrsw                  # s1 139 x7 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf30 ; add rf30, rf30, rf39                          # s1 139 x0 | s1 139 x5 | uniform 0xfffffffe (u16)
+    shr rf34, rf34, 2 ; mov tmuau, rf30                             # s1 139 x5 | uniform 0xfffffffe (u16)
+    eidx rf37 ; add rf38, rf3, rf37 ; thrsw ; ldunifrf.rf40         # s1 139 x2 | uniform 0xffffffd0
+    eidx rf42 ; add rf41, rf30, rf40 ; ldtmu.rf30                   # s1 139 x2 | s1 139 x7
+    mov tmuau, rf41 ; add rf41, rf41, rf6                           # s1 139 x2 | s1 139 x3 | uniform 0xfffffffe (u16)
+    mov tmuau, rf41 ; add rf43, rf41, rf6 ; thrsw ; ldtmu.rf41      # s1 139 x3 | s1 139 x4 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf43 ; add rf40, rf43, rf40                          # s1 139 x4 | s1 139 x1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf40 ; add rf39, rf40, rf39                          # s1 139 x1 | s1 139 x6 | uniform 0xfffffffe (u16)
+    mov tmuau, rf39 ; mov rf30, rf30.il ; thrsw ; ldtmu.rf40        # s1 139 x6 | s1 139 x7 | s1 139 x5 | uniform 0xfffffffe (u16)
+    shl rf41, rf34, 8 ; mov rf34, rf41.il                           # s1 139 x0
+    and rf40, rf35, 3 ; mov rf35, rf40.il                           # s1 139 x5
+    eidx rf43 ; add rf41, rf28, rf41 ; thrsw ; ldtmu.rf28           # s1 139 x2
+    eidx rf44 ; mov rf28, rf28.il ; ldunifrf.rf45                   # s1 139 x2 | s1 139 x7 | uniform 0x00000012
+    shl rf40, rf40, 6 ; add rf39, rf39, rf45                        # s1 139 store rows | s1 139 x7
+    eidx rf46 ; mov tmuau, rf39 ; thrsw ; ldtmu.rf45                # s1 139 x7 | s1 139 x3 | uniform 0xfffffffe (u16)
+    shr rf45, rf33, 2 ; mov rf33, rf45.il                           # s1 139 x3
     shl rf45, rf45, 8 ; umul24 rf47, rf0, rf2
-    eidx rf48 ; add rf45, rf31, rf45 ; thrsw ; ldtmu.rf31           # s1 138 x4
-    and rf32, rf32, 3 ; mov rf31, rf31.il                           # s1 138 x4
+    eidx rf48 ; add rf45, rf31, rf45 ; thrsw ; ldtmu.rf31           # s1 139 x4
+    and rf32, rf32, 3 ; mov rf31, rf31.il                           # s1 139 x4
     eidx rf49 ; add rf47, rf3, rf47 ; ldunifrf.rf50                 # s1 small.py:52 mul | uniform 0x00003fb1
-    eidx rf52 ; smul24 rf50, rf30, rf50 ; thrsw ; ldtmu.rf51        # s1 small.py:52 mul | s1 138 x1
-    add rf50, rf50, rf5 ; mov rf51, rf51.il ; ldunifrf.rf53         # s1 small.py:52 add | s1 138 x1 | s1 138 x0 | uniform 0xffffff90
-    shl rf39, rf32, 6 ; add rf32, rf39, rf53                        # s1 138 store rows | s1 138 x0
-    shr rf37, rf37, 2 ; mov tmuau, rf32                             # s1 138 x0 | uniform 0xfffffffe (u16)
-    eidx rf45 ; add rf39, rf45, rf39 ; thrsw ; ldunifrf.rf53        # s1 138 store rows | s1 small.py:52 mul | uniform 0x00000646
+    eidx rf52 ; smul24 rf50, rf30, rf50 ; thrsw ; ldtmu.rf51        # s1 small.py:52 mul | s1 139 x1
+    add rf50, rf50, rf5 ; mov rf51, rf51.il ; ldunifrf.rf53         # s1 small.py:52 add | s1 139 x1 | s1 139 x0 | uniform 0xffffff90
+    shl rf39, rf32, 6 ; add rf32, rf39, rf53                        # s1 139 store rows | s1 139 x0
+    shr rf37, rf37, 2 ; mov tmuau, rf32                             # s1 139 x0 | uniform 0xfffffffe (u16)
+    eidx rf45 ; add rf39, rf45, rf39 ; thrsw ; ldunifrf.rf53        # s1 139 store rows | s1 small.py:52 mul | uniform 0x00000646
     eidx rf54 ; smul24 rf53, rf34, rf53 ; ldunifrf.rf55             # s1 small.py:52 mul | uniform 0x00003871
     add rf50, rf50, rf53 ; smul24 rf53, rf35, rf55 ; ldunifrf.rf55  # s1 small.py:52 s0 | s1 small.py:52 mul | uniform 0x00001e2b
     add rf35, rf53, rf5 ; smul24 rf53, rf35, rf55 ; thrsw ; ldunifrf.rf56 # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x0000289a
     add rf57, rf53, rf5 ; smul24 rf53, rf33, rf56 ; ldunifrf.rf58   # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00003179
-    eidx rf61 ; smul24 rf59, rf31, rf58 ; ldtmu.rf60                # s1 small.py:52 mul | s1 138 x6
-    mov rf60, rf60.il ; smul24 rf55, rf28, rf55 ; ldunifrf.rf62     # s1 138 x6 | s1 small.py:52 mul | uniform 0x00000646
+    eidx rf61 ; smul24 rf59, rf31, rf58 ; ldtmu.rf60                # s1 small.py:52 mul | s1 139 x6
+    mov rf60, rf60.il ; smul24 rf55, rf28, rf55 ; ldunifrf.rf62     # s1 139 x6 | s1 small.py:52 mul | uniform 0x00000646
     shl rf37, rf37, 8 ; smul24 rf30, rf30, rf62                     # s1 small.py:52 mul
     and rf42, rf42, 3 ; smul24 rf31, rf31, rf56                     # s1 small.py:52 mul
     add rf33, rf53, rf59 ; smul24 rf53, rf33, rf58 ; ldunifrf.rf58  # s1 small.py:52 s4 | s1 small.py:52 mul | uniform 0x00001294
     add rf59, rf30, rf5 ; smul24 rf30, rf51, rf58 ; ldunifrf.rf56   # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00003d3f
     add rf35, rf35, rf55 ; smul24 rf55, rf60, rf58 ; ldunifrf.rf58  # s1 small.py:52 s2 | s1 small.py:52 mul | uniform 0x00003fb1
     sub rf53, rf53, rf31 ; smul24 rf31, rf60, rf56 ; ldunifrf.rf60  # s1 small.py:52 s5 | s1 small.py:52 mul | uniform 0x00003871
-    add rf30, rf30, rf31 ; smul24 rf31, rf51, rf56 ; ldunifrf.rf51  # s1 small.py:52 s6 | s1 small.py:52 mul | s1 138 x5 | uniform 0x00000050
-    shl rf42, rf42, 6 ; smul24 rf34, rf34, rf58                     # s1 138 store rows | s1 small.py:52 mul
+    add rf30, rf30, rf31 ; smul24 rf31, rf51, rf56 ; ldunifrf.rf51  # s1 small.py:52 s6 | s1 small.py:52 mul | s1 139 x5 | uniform 0x00000050
+    shl rf42, rf42, 6 ; smul24 rf34, rf34, rf58                     # s1 139 store rows | s1 small.py:52 mul
     shr rf43, rf43, 2 ; smul24 rf28, rf28, rf60                     # s1 small.py:52 mul
-    shl rf43, rf43, 8 ; add rf32, rf32, rf51                        # s1 138 x5
+    shl rf43, rf43, 8 ; add rf32, rf32, rf51                        # s1 139 x5
     and rf44, rf44, 3 ; sub rf31, rf31, rf55                        # s1 small.py:52 s7
-    sub rf59, rf50, rf33 ; sub rf34, rf59, rf34 ; ldunifrf.rf55     # s1 small.py:46 sub | s1 small.py:52 s1 | s1 138 x2 | uniform 0xffffffd0
+    sub rf59, rf50, rf33 ; sub rf34, rf59, rf34 ; ldunifrf.rf55     # s1 small.py:46 sub | s1 small.py:52 s1 | s1 139 x2 | uniform 0xffffffd0
     asr rf57, rf59, 14 ; sub rf28, rf57, rf28                       # s1 small.py:46 t4 | s1 small.py:52 s3
-    shl rf44, rf44, 6 ; mov tmuau, rf32                             # s1 138 store rows | s1 138 x5 | uniform 0xfffffffe (u16)
+    shl rf44, rf44, 6 ; mov tmuau, rf32                             # s1 139 store rows | s1 139 x5 | uniform 0xfffffffe (u16)
     shr rf59, rf46, 2 ; sub rf46, rf35, rf30                        # s1 small.py:46 sub
     asr rf60, rf46, 14 ; sub rf46, rf34, rf53                       # s1 small.py:46 t6 | s1 small.py:46 sub
     asr rf46, rf46, 14 ; sub rf58, rf28, rf31                       # s1 small.py:46 t5 | s1 small.py:46 sub
-    asr rf32, rf58, 14 ; add rf58, rf32, rf55                       # s1 small.py:46 t7 | s1 138 x2
+    asr rf32, rf58, 14 ; add rf58, rf32, rf55                       # s1 small.py:46 t7 | s1 139 x2
     add rf33, rf50, rf33 ; smul24 rf50, rf57, rf7 ; thrsw ; ldunifrf.rf56 # s1 small.py:45 add | s1 small.py:52 mul | uniform 0x00003b21
     asr rf33, rf33, 14 ; smul24 rf57, rf57, rf56                    # s1 small.py:45 t0 | s1 small.py:52 mul
-    shl rf59, rf59, 8 ; mov tmuau, rf58                             # s1 138 x2 | uniform 0xfffffffe (u16)
+    shl rf59, rf59, 8 ; mov tmuau, rf58                             # s1 139 x2 | uniform 0xfffffffe (u16)
     and rf35, rf48, 3 ; add rf30, rf35, rf30                        # s1 small.py:45 add
     asr rf30, rf30, 14 ; add rf57, rf57, rf5                        # s1 small.py:45 t2 | s1 small.py:52 add
-    tmuwt - ; add rf50, rf50, rf5 ; thrsw ; ldtmu.rf48              # the last trip's stores | s1 small.py:52 add | s1 138 x7
-    shl rf62, rf35, 6 ; smul24 rf35, rf46, rf7                      # s1 138 store rows | s1 small.py:52 mul
+    tmuwt - ; add rf50, rf50, rf5 ; thrsw ; ldtmu.rf48              # the last trip's stores | s1 small.py:52 add | s1 139 x7
+    shl rf62, rf35, 6 ; smul24 rf35, rf46, rf7                      # s1 139 store rows | s1 small.py:52 mul
     shr rf49, rf49, 2 ; smul24 rf46, rf46, rf56                     # s1 small.py:52 mul
-    add rf63, rf58, rf6 ; smul24 rf58, rf32, rf56                   # s1 138 x3 | s1 small.py:52 mul
+    add rf63, rf58, rf6 ; smul24 rf58, rf32, rf56                   # s1 139 x3 | s1 small.py:52 mul
     shl rf49, rf49, 8 ; smul24 rf32, rf32, rf7                      # s1 small.py:52 mul
     and rf56, rf52, 3 ; smul24 rf52, rf60, rf56                     # s1 small.py:52 mul
-    add rf35, rf57, rf35 ; smul24 rf57, rf60, rf7 ; ldtmu.rf60      # s1 small.py:52 a0 | s1 small.py:52 mul | s1 138 x0
-    sub rf32, rf50, rf46 ; add rf46, rf32, rf52 ; ldtmu.rf50        # s1 small.py:52 a1 | s1 small.py:52 b1 | s1 138 x5
-    sub rf57, rf58, rf57 ; mov tmuau, rf63 ; thrsw ; ldtmu.rf58     # s1 small.py:52 b0 | s1 138 x3 | s1 138 x2 | uniform 0xfffffffe (u16)
-    shl rf53, rf56, 6 ; add rf34, rf34, rf53                        # s1 138 store rows | s1 small.py:45 add
+    add rf35, rf57, rf35 ; smul24 rf57, rf60, rf7 ; ldtmu.rf60      # s1 small.py:52 a0 | s1 small.py:52 mul | s1 139 x0
+    sub rf32, rf50, rf46 ; add rf46, rf32, rf52 ; ldtmu.rf50        # s1 small.py:52 a1 | s1 small.py:52 b1 | s1 139 x5
+    sub rf57, rf58, rf57 ; mov tmuau, rf63 ; thrsw ; ldtmu.rf58     # s1 small.py:52 b0 | s1 139 x3 | s1 139 x2 | uniform 0xfffffffe (u16)
+    shl rf53, rf56, 6 ; add rf34, rf34, rf53                        # s1 139 store rows | s1 small.py:45 add
     asr rf28, rf34, 14 ; add rf31, rf28, rf31                       # s1 small.py:45 t1 | s1 small.py:45 add
     asr rf34, rf31, 14 ; sub rf31, rf35, rf57                       # s1 small.py:45 t3 | s1 small.py:46 sub
     asr rf31, rf31, 14 ; sub rf56, rf32, rf46                       # s1 small.py:46 t6 | s1 small.py:46 sub
-    asr rf56, rf56, 14 ; add rf63, rf63, rf6                        # s1 small.py:46 t7 | s1 138 x4
+    asr rf56, rf56, 14 ; add rf63, rf63, rf6                        # s1 small.py:46 t7 | s1 139 x4
     shr rf45, rf45, 2 ; add rf35, rf35, rf57                        # s1 small.py:45 add
-    asr rf35, rf35, 14 ; add tmud, rf33, rf30                       # s1 small.py:45 t4 | s1 138 store rows
+    asr rf35, rf35, 14 ; add tmud, rf33, rf30                       # s1 small.py:45 t4 | s1 139 store rows
     shl rf57, rf45, 8 ; add rf45, rf31, rf56                        # s1 small.py:113 add
     and rf33, rf54, 3 ; sub rf30, rf33, rf30                        # s1 small.py:111 t2
-    shl rf54, rf33, 6 ; sub rf33, rf28, rf34                        # s1 138 store rows | s1 small.py:111 t3
-    shr rf40, rf61, 2 ; add tmua, rf41, rf40                        # s1 138 store rows
-    eidx rf61 ; mov tmuau, rf63 ; thrsw ; ldtmu.rf41                # s1 138 x4 | s1 138 x3 | uniform 0xfffffffe (u16)
-    shl rf55, rf40, 8 ; add rf40, rf63, rf55                        # s1 138 x1
+    shl rf54, rf33, 6 ; sub rf33, rf28, rf34                        # s1 139 store rows | s1 small.py:111 t3
+    shr rf40, rf61, 2 ; add tmua, rf41, rf40                        # s1 139 store rows
+    eidx rf61 ; mov tmuau, rf63 ; thrsw ; ldtmu.rf41                # s1 139 x4 | s1 139 x3 | uniform 0xfffffffe (u16)
+    shl rf55, rf40, 8 ; add rf40, rf63, rf55                        # s1 139 x1
     and rf61, rf61, 3 ; smul24 rf45, rf45, rf8                      # s1 small.py:33 mul
     eidx rf52 ; add rf63, rf30, rf33                                # s1 small.py:113 add
-    sub tmud, 0, rf35 ; add rf35, rf36, rf37                        # s1 138 store rows
-    shl rf61, rf61, 6 ; add rf45, rf45, rf5                         # s1 138 store rows | s1 small.py:33 rshr
+    sub tmud, 0, rf35 ; add rf35, rf36, rf37                        # s1 139 store rows
+    shl rf61, rf61, 6 ; add rf45, rf45, rf5                         # s1 139 store rows | s1 small.py:33 rshr
     shr rf63, rf52, 2 ; smul24 rf52, rf63, rf8                      # s1 small.py:33 mul
-    eidx rf39 ; sub tmua, rf39, -4                                  # s1 138 store rows
-    mov tmuau, rf40 ; add rf42, rf35, rf42 ; thrsw ; ldtmu.rf35     # s1 138 x1 | s1 138 store rows | s1 138 x4 | uniform 0xfffffffe (u16)
+    eidx rf39 ; sub tmua, rf39, -4                                  # s1 139 store rows
+    mov tmuau, rf40 ; add rf42, rf35, rf42 ; thrsw ; ldtmu.rf35     # s1 139 x1 | s1 139 store rows | s1 139 x4 | uniform 0xfffffffe (u16)
     shl rf63, rf63, 8 ; add rf52, rf52, rf5                         # s1 small.py:33 rshr
-    asr rf40, rf52, 14 ; add tmuau, rf40, rf51                      # s1 small.py:33 rshr | s1 138 x6 | uniform 0xfffffffe (u16)
-    asr tmud, rf45, 14 ; add rf38, rf38, rf43                       # s1 138 store rows
+    asr rf40, rf52, 14 ; add tmuau, rf40, rf51                      # s1 small.py:33 rshr | s1 139 x6 | uniform 0xfffffffe (u16)
+    asr tmud, rf45, 14 ; add rf38, rf38, rf43                       # s1 139 store rows
     and rf33, rf39, 3 ; sub rf30, rf30, rf33                        # s1 small.py:114 sub
-    eidx rf42 ; sub tmua, rf42, -8                                  # s1 138 store rows
-    shl rf38, rf33, 6 ; add rf33, rf38, rf44                        # s1 138 store rows
+    eidx rf42 ; sub tmua, rf42, -8                                  # s1 139 store rows
+    shl rf38, rf33, 6 ; add rf33, rf38, rf44                        # s1 139 store rows
     shr rf42, rf42, 2 ; sub rf31, rf31, rf56                        # s1 small.py:114 sub
     eidx rf56 ; smul24 rf30, rf30, rf8 ; thrsw ; ldunifrf.rf44      # s1 small.py:33 mul | s1 small.py:52 mul | uniform 0x00003fb1
-    shl rf48, rf42, 8 ; mov rf42, rf48.il                           # s1 138 x7
+    shl rf48, rf42, 8 ; mov rf42, rf48.il                           # s1 139 x7
     and rf56, rf56, 3 ; add rf47, rf47, rf59
-    eidx rf43 ; umul24 rf39, rf0, rf2 ; ldtmu.rf59                  # s1 138 x1
-    eidx rf40 ; sub tmud, 0, rf40                                   # s1 138 store rows
-    shl rf56, rf56, 6 ; smul24 rf31, rf31, rf8                      # s1 138 store rows | s1 small.py:33 mul
+    eidx rf43 ; umul24 rf39, rf0, rf2 ; ldtmu.rf59                  # s1 139 x1
+    eidx rf40 ; sub tmud, 0, rf40                                   # s1 139 store rows
+    shl rf56, rf56, 6 ; smul24 rf31, rf31, rf8                      # s1 139 store rows | s1 small.py:33 mul
     shr rf43, rf43, 2 ; add rf30, rf30, rf5                         # s1 small.py:33 rshr
-    mov rf60, rf60.il ; smul24 rf44, rf42, rf44 ; ldunifrf.rf45     # s1 138 x0 | s1 small.py:52 mul | uniform 0x00000646
-    mov rf41, rf50.il ; mov rf50, rf41.il ; ldunifrf.rf51           # s1 138 x5 | s1 138 x3 | s1 small.py:52 mul | uniform 0x00003871
-    mov rf35, rf35.il ; add rf47, rf47, rf62 ; ldunifrf.rf62        # s1 138 x4 | s1 138 store rows | s1 small.py:52 mul | uniform 0x00001e2b
+    mov rf60, rf60.il ; smul24 rf44, rf42, rf44 ; ldunifrf.rf45     # s1 139 x0 | s1 small.py:52 mul | uniform 0x00000646
+    mov rf41, rf50.il ; mov rf50, rf41.il ; ldunifrf.rf51           # s1 139 x5 | s1 139 x3 | s1 small.py:52 mul | uniform 0x00003871
+    mov rf35, rf35.il ; add rf47, rf47, rf62 ; ldunifrf.rf62        # s1 139 x4 | s1 139 store rows | s1 small.py:52 mul | uniform 0x00001e2b
     eidx rf52 ; add rf39, rf3, rf39 ; ldunifrf.rf36                 # s1 small.py:52 mul | uniform 0x0000289a
     add rf31, rf31, rf5 ; add rf44, rf44, rf5 ; ldunifrf.rf37       # s1 small.py:33 rshr | s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00003179
     asr rf31, rf31, 14 ; smul24 rf45, rf60, rf45                    # s1 small.py:33 rshr | s1 small.py:52 mul
-    sub tmua, rf33, -12 ; smul24 rf33, rf41, rf51                   # s1 138 store rows | s1 small.py:52 mul
-    asr tmud, rf30, 14 ; mov rf30, rf58.il                          # s1 138 store rows | s1 138 x2
-    mov rf41, rf59.il ; smul24 rf58, rf41, rf62 ; ldtmu.rf59        # s1 138 x1 | s1 small.py:52 mul | s1 138 x6
-    mov rf39, rf59.il ; add rf49, rf39, rf49 ; ldunifrf.rf59        # s1 138 x6 | s1 small.py:52 mul | uniform 0x00000646
+    sub tmua, rf33, -12 ; smul24 rf33, rf41, rf51                   # s1 139 store rows | s1 small.py:52 mul
+    asr tmud, rf30, 14 ; mov rf30, rf58.il                          # s1 139 store rows | s1 139 x2
+    mov rf41, rf59.il ; smul24 rf58, rf41, rf62 ; ldtmu.rf59        # s1 139 x1 | s1 small.py:52 mul | s1 139 x6
+    mov rf39, rf59.il ; add rf49, rf39, rf49 ; ldunifrf.rf59        # s1 139 x6 | s1 small.py:52 mul | uniform 0x00000646
     shl rf51, rf43, 8 ; smul24 rf43, rf50, rf36                     # s1 small.py:52 mul
     and rf42, rf40, 3 ; smul24 rf40, rf42, rf59                     # s1 small.py:52 mul
-    shl rf59, rf42, 6 ; smul24 rf42, rf35, rf37                     # s1 138 store rows | s1 small.py:52 mul
+    shl rf59, rf42, 6 ; smul24 rf42, rf35, rf37                     # s1 139 store rows | s1 small.py:52 mul
     shr rf45, rf52, 2 ; add rf44, rf44, rf45                        # s1 small.py:52 s0
     add rf33, rf33, rf5 ; smul24 rf62, rf30, rf62 ; ldunifrf.rf52   # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00001294
     add rf35, rf58, rf5 ; smul24 rf36, rf35, rf36 ; ldunifrf.rf58   # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00003d3f
     add rf37, rf43, rf42 ; smul24 rf42, rf50, rf37 ; ldunifrf.rf43  # s1 small.py:52 s4 | s1 small.py:52 mul | uniform 0x00003fb1
     add rf40, rf40, rf5 ; smul24 rf43, rf60, rf43 ; ldunifrf.rf60   # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00003871
-    sub tmua, rf47, -16 ; umul24 rf47, rf0, rf2                     # s1 138 store rows
-    eidx rf60 ; smul24 rf30, rf30, rf60 ; ldunifrf.rf50             # s1 small.py:52 mul | s1 138 store rows | uniform 0x00000014
-    add rf53, rf49, rf53 ; smul24 rf49, rf41, rf52                  # s1 138 store rows | s1 small.py:52 mul
+    sub tmua, rf47, -16 ; umul24 rf47, rf0, rf2                     # s1 139 store rows
+    eidx rf60 ; smul24 rf30, rf30, rf60 ; ldunifrf.rf50             # s1 small.py:52 mul | s1 139 store rows | uniform 0x00000014
+    add rf53, rf49, rf53 ; smul24 rf49, rf41, rf52                  # s1 139 store rows | s1 small.py:52 mul
     add rf52, rf3, rf47 ; smul24 rf47, rf39, rf52                   # s1 small.py:52 mul
     shl rf45, rf45, 8 ; smul24 rf39, rf39, rf58                     # s1 small.py:52 mul
     and rf58, rf60, 3 ; smul24 rf41, rf41, rf58                     # s1 small.py:52 mul
     eidx rf62 ; add rf33, rf33, rf62 ; ldunifrf.rf60                # s1 small.py:52 s2 | s1 small.py:52 mul | uniform 0x00003b21
-    sub rf39, rf42, rf36 ; add rf36, rf49, rf39 ; ldunifrf.rf42     # s1 small.py:52 s5 | s1 small.py:52 s6 | s1 138 store rows | uniform 0x00000018
-    sub rf41, rf41, rf47 ; sub rf47, rf44, rf37 ; ldunifrf.rf49     # s1 small.py:52 s7 | s1 small.py:46 sub | s1 138 store rows | uniform 0x0000001c
+    sub rf39, rf42, rf36 ; add rf36, rf49, rf39 ; ldunifrf.rf42     # s1 small.py:52 s5 | s1 small.py:52 s6 | s1 139 store rows | uniform 0x00000018
+    sub rf41, rf41, rf47 ; sub rf47, rf44, rf37 ; ldunifrf.rf49     # s1 small.py:52 s7 | s1 small.py:46 sub | s1 139 store rows | uniform 0x0000001c
     asr rf43, rf47, 14 ; sub rf40, rf40, rf43                       # s1 small.py:46 t4 | s1 small.py:52 s1
-    sub rf30, rf35, rf30 ; sub tmud, 0, rf31                        # s1 small.py:52 s3 | s1 138 store rows
-    add rf52, rf52, rf57 ; umul24 rf57, rf0, rf2 ; ldunifrf.rf31    # s1 138 store rows | uniform 0x00000020
-    shl rf46, rf58, 6 ; add rf32, rf32, rf46                        # s1 138 store rows | s1 small.py:45 add
+    sub rf30, rf35, rf30 ; sub tmud, 0, rf31                        # s1 small.py:52 s3 | s1 139 store rows
+    add rf52, rf52, rf57 ; umul24 rf57, rf0, rf2 ; ldunifrf.rf31    # s1 139 store rows | uniform 0x00000020
+    shl rf46, rf58, 6 ; add rf32, rf32, rf46                        # s1 139 store rows | s1 small.py:45 add
     shr rf58, rf62, 2 ; sub rf62, rf33, rf36                        # s1 small.py:46 sub
     asr rf35, rf62, 14 ; sub rf62, rf40, rf39                       # s1 small.py:46 t6 | s1 small.py:46 sub
     asr rf62, rf62, 14 ; sub rf47, rf30, rf41                       # s1 small.py:46 t5 | s1 small.py:46 sub
-    asr rf47, rf47, 14 ; add tmua, rf53, rf50                       # s1 small.py:46 t7 | s1 138 store rows
-    eidx rf54 ; add rf52, rf52, rf54 ; ldunifrf.rf50                # s1 138 store rows | uniform 0x00000024
-    asr tmud, rf32, 14 ; add rf32, rf3, rf57                        # s1 138 store rows
+    asr rf47, rf47, 14 ; add tmua, rf53, rf50                       # s1 small.py:46 t7 | s1 139 store rows
+    eidx rf54 ; add rf52, rf52, rf54 ; ldunifrf.rf50                # s1 139 store rows | uniform 0x00000024
+    asr tmud, rf32, 14 ; add rf32, rf3, rf57                        # s1 139 store rows
     shl rf57, rf58, 8 ; smul24 rf58, rf43, rf60                     # s1 small.py:52 mul
     and rf54, rf54, 3 ; smul24 rf43, rf43, rf7                      # s1 small.py:52 mul
-    eidx rf55 ; add rf32, rf32, rf55 ; ldunifrf.rf53                # s1 138 store rows | uniform 0x00000028
-    shl rf34, rf54, 6 ; add rf28, rf28, rf34                        # s1 138 store rows | s1 small.py:110 t1
+    eidx rf55 ; add rf32, rf32, rf55 ; ldunifrf.rf53                # s1 139 store rows | uniform 0x00000028
+    shl rf34, rf54, 6 ; add rf28, rf28, rf34                        # s1 139 store rows | s1 small.py:110 t1
     shr rf54, rf55, 2 ; umul24 rf55, rf0, rf2
     add rf43, rf58, rf5 ; add rf58, rf43, rf5                       # s1 small.py:52 add
-    eidx rf42 ; add tmua, rf52, rf42 ; ldunifrf.rf52                # s1 138 store rows | uniform 0x0000002c
-    add rf61, rf32, rf61 ; smul24 rf32, rf62, rf7                   # s1 138 store rows | s1 small.py:52 mul
+    eidx rf42 ; add tmua, rf52, rf42 ; ldunifrf.rf52                # s1 139 store rows | uniform 0x0000002c
+    add rf61, rf32, rf61 ; smul24 rf32, rf62, rf7                   # s1 139 store rows | s1 small.py:52 mul
     add rf62, rf3, rf55 ; smul24 rf55, rf62, rf60                   # s1 small.py:52 mul
     shl rf44, rf54, 8 ; add rf37, rf44, rf37                        # s1 small.py:45 add
     asr rf37, rf37, 14 ; smul24 rf54, rf47, rf60                    # s1 small.py:45 t0 | s1 small.py:52 mul
     and rf47, rf42, 3 ; smul24 rf42, rf47, rf7                      # s1 small.py:52 mul
-    add rf33, rf33, rf36 ; smul24 rf36, rf35, rf60 ; ldunifrf.rf60  # s1 small.py:45 add | s1 small.py:52 mul | s1 138 store rows | uniform 0x00000030
+    add rf33, rf33, rf36 ; smul24 rf36, rf35, rf60 ; ldunifrf.rf60  # s1 small.py:45 add | s1 small.py:52 mul | s1 139 store rows | uniform 0x00000030
     asr rf33, rf33, 14 ; smul24 rf35, rf35, rf7                     # s1 small.py:45 t2 | s1 small.py:52 mul
     eidx rf43 ; add rf32, rf43, rf32                                # s1 small.py:52 a0
-    sub rf36, rf58, rf55 ; add rf42, rf42, rf36 ; ldunifrf.rf55     # s1 small.py:52 a1 | s1 small.py:52 b1 | s1 138 store rows | uniform 0x00000034
-    sub rf28, rf54, rf35 ; sub tmud, 0, rf28                        # s1 small.py:52 b0 | s1 138 store rows
-    add rf62, rf62, rf63 ; umul24 rf63, rf0, rf2 ; ldunifrf.rf35    # s1 138 store rows | uniform 0x00000038
-    shl rf40, rf47, 6 ; add rf39, rf40, rf39                        # s1 138 store rows | s1 small.py:45 add
+    sub rf36, rf58, rf55 ; add rf42, rf42, rf36 ; ldunifrf.rf55     # s1 small.py:52 a1 | s1 small.py:52 b1 | s1 139 store rows | uniform 0x00000034
+    sub rf28, rf54, rf35 ; sub tmud, 0, rf28                        # s1 small.py:52 b0 | s1 139 store rows
+    add rf62, rf62, rf63 ; umul24 rf63, rf0, rf2 ; ldunifrf.rf35    # s1 139 store rows | uniform 0x00000038
+    shl rf40, rf47, 6 ; add rf39, rf40, rf39                        # s1 139 store rows | s1 small.py:45 add
     asr rf30, rf39, 14 ; add rf39, rf30, rf41                       # s1 small.py:45 t1 | s1 small.py:45 add
     asr rf41, rf39, 14 ; sub rf39, rf32, rf28                       # s1 small.py:45 t3 | s1 small.py:46 sub
     asr rf39, rf39, 14 ; sub rf47, rf36, rf42                       # s1 small.py:46 t6 | s1 small.py:46 sub
-    asr rf47, rf47, 14 ; add tmua, rf61, rf49                       # s1 small.py:46 t7 | s1 138 store rows
-    shr rf43, rf43, 2 ; add rf38, rf62, rf38                        # s1 138 store rows
-    eidx rf62 ; add rf63, rf3, rf63 ; ldunifrf.rf49                 # s1 138 store rows | uniform 0x0000003c
+    asr rf47, rf47, 14 ; add tmua, rf61, rf49                       # s1 small.py:46 t7 | s1 139 store rows
+    shr rf43, rf43, 2 ; add rf38, rf62, rf38                        # s1 139 store rows
+    eidx rf62 ; add rf63, rf3, rf63 ; ldunifrf.rf49                 # s1 139 store rows | uniform 0x0000003c
     shl rf32, rf43, 8 ; add rf28, rf32, rf28                        # s1 small.py:45 add
-    asr rf28, rf28, 14 ; add tmud, rf37, rf33                       # s1 small.py:45 t4 | s1 138 store rows
+    asr rf28, rf28, 14 ; add tmud, rf37, rf33                       # s1 small.py:45 t4 | s1 139 store rows
     and rf62, rf62, 3 ; add rf48, rf63, rf48
     eidx rf43 ; umul24 rf63, rf0, rf2 ; ldunifrf.rf61               # s1 small.py:52 mul | uniform 0x00003fb1
-    shl rf54, rf62, 6 ; add rf62, rf39, rf47                        # s1 138 store rows | s1 small.py:113 add
+    shl rf54, rf62, 6 ; add rf62, rf39, rf47                        # s1 139 store rows | s1 small.py:113 add
     shr rf37, rf43, 2 ; sub rf33, rf37, rf33                        # s1 small.py:111 t2
     eidx rf58 ; sub rf43, rf30, rf41                                # s1 small.py:111 t3
-    tmuwt - ; add rf48, rf48, rf56 ; ldunifrf.rf56                  # s1 138 store rows | s1 small.py:52 mul | uniform 0x00000646
-    add tmua, rf38, rf31 ; add rf31, rf3, rf63 ; ldunifrf.rf38      # s1 138 store rows | s1 small.py:52 mul | uniform 0x00003871
+    tmuwt - ; add rf48, rf48, rf56 ; ldunifrf.rf56                  # s1 139 store rows | s1 small.py:52 mul | uniform 0x00000646
+    add tmua, rf38, rf31 ; add rf31, rf3, rf63 ; ldunifrf.rf38      # s1 139 store rows | s1 small.py:52 mul | uniform 0x00003871
     shl rf62, rf37, 8 ; smul24 rf37, rf62, rf8                      # s1 small.py:33 mul
     and rf63, rf58, 3 ; add rf58, rf33, rf43                        # s1 small.py:113 add
-    sub tmud, 0, rf28 ; add rf28, rf31, rf51                        # s1 138 store rows
-    shl rf31, rf63, 6 ; umul24 rf63, rf0, rf2                       # s1 138 store rows
+    sub tmud, 0, rf28 ; add rf28, rf31, rf51                        # s1 139 store rows
+    shl rf31, rf63, 6 ; umul24 rf63, rf0, rf2                       # s1 139 store rows
     add rf37, rf37, rf5 ; smul24 rf58, rf58, rf8 ; ldunifrf.rf51    # s1 small.py:33 rshr | s1 small.py:33 mul | s1 small.py:52 mul | uniform 0x00001e2b
-    add tmua, rf48, rf50 ; add rf28, rf28, rf59 ; ldunifrf.rf48     # s1 138 store rows | s1 small.py:52 mul | uniform 0x0000289a
-    asr tmud, rf37, 14 ; add rf37, rf3, rf63                        # s1 138 store rows
+    add tmua, rf48, rf50 ; add rf28, rf28, rf59 ; ldunifrf.rf48     # s1 139 store rows | s1 small.py:52 mul | uniform 0x0000289a
+    asr tmud, rf37, 14 ; add rf37, rf3, rf63                        # s1 139 store rows
     add rf37, rf58, rf5 ; add rf45, rf37, rf45 ; ldunifrf.rf58      # s1 small.py:33 rshr | s1 small.py:52 mul | uniform 0x00003179
     asr rf37, rf37, 14 ; umul24 rf63, rf0, rf2                      # s1 small.py:33 rshr
-    sub rf28, rf33, rf43 ; add tmua, rf28, rf53 ; ldunifrf.rf33     # s1 small.py:114 sub | s1 138 store rows | s1 small.py:52 mul | uniform 0x00001294
-    add rf45, rf45, rf46 ; add rf46, rf3, rf63 ; ldunifrf.rf63      # s1 138 store rows | s1 small.py:52 mul | uniform 0x00003d3f
+    sub rf28, rf33, rf43 ; add tmua, rf28, rf53 ; ldunifrf.rf33     # s1 small.py:114 sub | s1 139 store rows | s1 small.py:52 mul | uniform 0x00001294
+    add rf45, rf45, rf46 ; add rf46, rf3, rf63 ; ldunifrf.rf63      # s1 139 store rows | s1 small.py:52 mul | uniform 0x00003d3f
     sub rf39, rf39, rf47 ; smul24 rf28, rf28, rf8 ; ldunifrf.rf47   # s1 small.py:114 sub | s1 small.py:33 mul | s1 small.py:52 mul | uniform 0x00003fb1
-    sub tmud, 0, rf37 ; add rf37, rf46, rf57                        # s1 138 store rows
+    sub tmud, 0, rf37 ; add rf37, rf46, rf57                        # s1 139 store rows
     add rf28, rf28, rf5 ; umul24 rf46, rf0, rf2 ; ldunifrf.rf57     # s1 small.py:33 rshr | s1 small.py:52 mul | uniform 0x00003871
-    add tmua, rf45, rf52 ; smul24 rf39, rf39, rf8 ; ldunifrf.rf45   # s1 138 store rows | s1 small.py:33 mul | s1 small.py:52 mul | uniform 0x00003b21
-    asr tmud, rf28, 14 ; add rf28, rf37, rf34                       # s1 138 store rows
+    add tmua, rf45, rf52 ; smul24 rf39, rf39, rf8 ; ldunifrf.rf45   # s1 139 store rows | s1 small.py:33 mul | s1 small.py:52 mul | uniform 0x00003b21
+    asr tmud, rf28, 14 ; add rf28, rf37, rf34                       # s1 139 store rows
     add rf46, rf3, rf46 ; add rf39, rf39, rf5 ; ldunifrf.rf34       # s1 small.py:33 rshr | s1 small.py:52 mul | uniform 0x00003fb1
     asr rf39, rf39, 14 ; add rf44, rf46, rf44                       # s1 small.py:33 rshr
-    add tmua, rf28, rf60 ; umul24 rf28, rf0, rf2 ; ldunifrf.rf60    # s1 138 store rows | s1 small.py:52 mul | uniform 0x00000646
-    add rf28, rf44, rf40 ; add rf40, rf3, rf28 ; ldunifrf.rf44      # s1 138 store rows | s1 small.py:52 mul | uniform 0x00003871
-    sub tmud, 0, rf39 ; add rf32, rf40, rf32                        # s1 138 store rows
+    add tmua, rf28, rf60 ; umul24 rf28, rf0, rf2 ; ldunifrf.rf60    # s1 139 store rows | s1 small.py:52 mul | uniform 0x00000646
+    add rf28, rf44, rf40 ; add rf40, rf3, rf28 ; ldunifrf.rf44      # s1 139 store rows | s1 small.py:52 mul | uniform 0x00003871
+    sub tmud, 0, rf39 ; add rf32, rf40, rf32                        # s1 139 store rows
     add rf36, rf36, rf42 ; umul24 rf42, rf0, rf2 ; ldunifrf.rf39    # s1 small.py:45 add | s1 small.py:52 mul | uniform 0x00001e2b
-    add tmua, rf28, rf55 ; add rf28, rf32, rf54 ; ldunifrf.rf32     # s1 138 store rows | s1 small.py:52 mul | uniform 0x0000289a
-    asr tmud, rf36, 14 ; add rf36, rf3, rf42                        # s1 138 store rows
+    add tmua, rf28, rf55 ; add rf28, rf32, rf54 ; ldunifrf.rf32     # s1 139 store rows | s1 small.py:52 mul | uniform 0x0000289a
+    asr tmud, rf36, 14 ; add rf36, rf3, rf42                        # s1 139 store rows
     add rf36, rf36, rf62 ; add rf30, rf30, rf41 ; ldunifrf.rf41     # s1 small.py:110 t1 | s1 small.py:52 mul | uniform 0x00003179
-    add tmua, rf28, rf35 ; add rf28, rf36, rf31 ; ldunifrf.rf31     # s1 138 store rows | s1 small.py:52 mul | uniform 0x00001294
-    sub tmud, 0, rf30 ; add rf29, rf17, rf29                        # s1 138 store rows | s2 142 load dst
-    add tmua, rf28, rf49 ; add rf28, rf29, rf19 ; ldunifrf.rf49     # s1 138 store rows | s2 142 load dst | s1 small.py:52 mul | uniform 0x00003d3f
-    tmuwt - ; add rf30, rf28, rf19 ; ldunifrf.rf35                  # s2 140 x7 | s2 142 load dst | s1 small.py:52 mul | uniform 0x00003fb1
-    mov tmua, rf10 ; add rf36, rf30, rf19 ; thrsw ; ldunifrf.rf62   # s2 140 x7 | s2 142 load dst | s1 small.py:52 mul | uniform 0x00003871
-    mov tmua, rf9 ; add rf42, rf36, rf19 ; ldunifrf.rf54            # s2 140 x0 | s2 142 load dst | s1 small.py:52 mul | uniform 0x00003b21
-    mov tmua, rf11 ; add rf55, rf42, rf19 ; ldunifrf.rf40           # s2 140 x5 | s2 142 load dst | uniform value:threads
-    mov tmua, rf12 ; add rf37, rf55, rf19 ; thrsw ; ldtmu.rf46      # s2 140 x2 | s2 142 load dst | s2 140 x7
-    mov tmua, rf13 ; smul24 rf61, rf46, rf61                        # s2 140 x3 | s2 small.py:52 mul
-    mov tmua, rf14 ; add rf61, rf61, rf5                            # s2 140 x4 | s2 small.py:52 add
-    mov tmua, rf15 ; smul24 rf52, rf46, rf56 ; thrsw ; ldtmu.rf46   # s2 140 x1 | s2 small.py:52 mul | s2 140 x0
-    mov tmua, rf16 ; smul24 rf56, rf46, rf56                        # s2 140 x6 | s2 small.py:52 mul
-    mov tmuau, rf29 ; add rf52, rf52, rf5                           # s2 142 load dst | s2 small.py:52 add | uniform 0xfffffffd (u8)
-    mov tmuau, rf28 ; add rf28, rf61, rf56 ; thrsw ; ldtmu.rf56     # s2 142 load dst | s2 small.py:52 s0 | s2 140 x5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf30 ; smul24 rf30, rf56, rf38                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    add tmua, rf28, rf35 ; add rf28, rf36, rf31 ; ldunifrf.rf31     # s1 139 store rows | s1 small.py:52 mul | uniform 0x00001294
+    sub tmud, 0, rf30 ; add rf29, rf17, rf29                        # s1 139 store rows | s2 143 load dst
+    add tmua, rf28, rf49 ; add rf28, rf29, rf19 ; ldunifrf.rf49     # s1 139 store rows | s2 143 load dst | s1 small.py:52 mul | uniform 0x00003d3f
+    tmuwt - ; add rf30, rf28, rf19 ; ldunifrf.rf35                  # s2 141 x7 | s2 143 load dst | s1 small.py:52 mul | uniform 0x00003fb1
+    mov tmua, rf10 ; add rf36, rf30, rf19 ; thrsw ; ldunifrf.rf62   # s2 141 x7 | s2 143 load dst | s1 small.py:52 mul | uniform 0x00003871
+    mov tmua, rf9 ; add rf42, rf36, rf19 ; ldunifrf.rf54            # s2 141 x0 | s2 143 load dst | s1 small.py:52 mul | uniform 0x00003b21
+    mov tmua, rf11 ; add rf55, rf42, rf19 ; ldunifrf.rf40           # s2 141 x5 | s2 143 load dst | uniform value:threads
+    mov tmua, rf12 ; add rf37, rf55, rf19 ; thrsw ; ldtmu.rf46      # s2 141 x2 | s2 143 load dst | s2 141 x7
+    mov tmua, rf13 ; smul24 rf61, rf46, rf61                        # s2 141 x3 | s2 small.py:52 mul
+    mov tmua, rf14 ; add rf61, rf61, rf5                            # s2 141 x4 | s2 small.py:52 add
+    mov tmua, rf15 ; smul24 rf52, rf46, rf56 ; thrsw ; ldtmu.rf46   # s2 141 x1 | s2 small.py:52 mul | s2 141 x0
+    mov tmua, rf16 ; smul24 rf56, rf46, rf56                        # s2 141 x6 | s2 small.py:52 mul
+    mov tmuau, rf29 ; add rf52, rf52, rf5                           # s2 143 load dst | s2 small.py:52 add | uniform 0xfffffffd (u8)
+    mov tmuau, rf28 ; add rf28, rf61, rf56 ; thrsw ; ldtmu.rf56     # s2 143 load dst | s2 small.py:52 s0 | s2 141 x5 | uniform 0xfffffffd (u8)
+    mov tmuau, rf30 ; smul24 rf30, rf56, rf38                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
     add rf30, rf30, rf5 ; smul24 rf56, rf56, rf51                   # s2 small.py:52 add | s2 small.py:52 mul
-    add rf56, rf56, rf5 ; smul24 rf47, rf46, rf47 ; thrsw ; ldtmu.rf46 # s2 small.py:52 add | s2 small.py:52 mul | s2 140 x2
-    mov tmuau, rf36 ; smul24 rf36, rf46, rf51                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    add rf56, rf56, rf5 ; smul24 rf47, rf46, rf47 ; thrsw ; ldtmu.rf46 # s2 small.py:52 add | s2 small.py:52 mul | s2 141 x2
+    mov tmuau, rf36 ; smul24 rf36, rf46, rf51                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
     add rf30, rf30, rf36 ; smul24 rf36, rf46, rf57                  # s2 small.py:52 s2 | s2 small.py:52 mul
-    sub rf47, rf52, rf47 ; sub rf52, rf56, rf36 ; thrsw ; ldtmu.rf36 # s2 small.py:52 s1 | s2 small.py:52 s3 | s2 140 x3
-    mov tmuau, rf42 ; smul24 rf42, rf36, rf48                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
-    sub rf56, rf29, -1 ; smul24 rf36, rf36, rf58                    # s2 142 load dst | s2 small.py:52 mul
-    add rf51, rf56, rf19 ; add rf57, rf29, rf19 ; thrsw ; ldtmu.rf46 # s2 142 load dst | s2 142 store dst | s2 140 x4
-    mov tmuau, rf55 ; smul24 rf55, rf46, rf58                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    sub rf47, rf52, rf47 ; sub rf52, rf56, rf36 ; thrsw ; ldtmu.rf36 # s2 small.py:52 s1 | s2 small.py:52 s3 | s2 141 x3
+    mov tmuau, rf42 ; smul24 rf42, rf36, rf48                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    sub rf56, rf29, -1 ; smul24 rf36, rf36, rf58                    # s2 143 load dst | s2 small.py:52 mul
+    add rf51, rf56, rf19 ; add rf57, rf29, rf19 ; thrsw ; ldtmu.rf46 # s2 143 load dst | s2 143 store dst | s2 141 x4
+    mov tmuau, rf55 ; smul24 rf55, rf46, rf58                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
     add rf42, rf42, rf55 ; smul24 rf46, rf46, rf48                  # s2 small.py:52 s4 | s2 small.py:52 mul
-    sub rf46, rf36, rf46 ; sub rf48, rf28, rf42 ; thrsw ; ldtmu.rf36 # s2 small.py:52 s5 | s2 small.py:46 sub | s2 140 x1
-    asr rf48, rf48, 14 ; mov tmuau, rf37                            # s2 small.py:46 t4 | s2 142 load dst | uniform 0xfffffffd (u8)
+    sub rf46, rf36, rf46 ; sub rf48, rf28, rf42 ; thrsw ; ldtmu.rf36 # s2 small.py:52 s5 | s2 small.py:46 sub | s2 141 x1
+    asr rf48, rf48, 14 ; mov tmuau, rf37                            # s2 small.py:46 t4 | s2 143 load dst | uniform 0xfffffffd (u8)
     sub rf58, rf47, rf46 ; smul24 rf55, rf36, rf33                  # s2 small.py:46 sub | s2 small.py:52 mul
-    add rf36, rf28, rf42 ; smul24 rf42, rf36, rf63 ; thrsw ; ldtmu.rf28 # s2 small.py:45 add | s2 small.py:52 mul | s2 140 x6
-    asr rf37, rf58, 14 ; add tmuau, rf37, rf19                      # s2 small.py:46 t5 | s2 142 load dst | uniform 0xfffffffd (u8)
+    add rf36, rf28, rf42 ; smul24 rf42, rf36, rf63 ; thrsw ; ldtmu.rf28 # s2 small.py:45 add | s2 small.py:52 mul | s2 141 x6
+    asr rf37, rf58, 14 ; add tmuau, rf37, rf19                      # s2 small.py:46 t5 | s2 143 load dst | uniform 0xfffffffd (u8)
     asr rf63, rf36, 14 ; smul24 rf36, rf28, rf63                    # s2 small.py:45 t0 | s2 small.py:52 mul
-    add rf28, rf55, rf36 ; smul24 rf36, rf28, rf33 ; thrsw ; ldtmu.rf33 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 142 load dst
-    mov tmua, rf20 ; sub rf36, rf42, rf36                           # s2 140 x7 | s2 small.py:52 s7
+    add rf28, rf55, rf36 ; smul24 rf36, rf28, rf33 ; thrsw ; ldtmu.rf33 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 143 load dst
+    mov tmua, rf20 ; sub rf36, rf42, rf36                           # s2 141 x7 | s2 small.py:52 s7
     sub rf42, rf30, rf28 ; sub rf55, rf52, rf36                     # s2 small.py:46 sub
-    add rf28, rf30, rf28 ; smul24 rf30, rf48, rf45 ; thrsw ; ldtmu.rf58 # s2 small.py:45 add | s2 small.py:52 mul | s2 142 load dst
-    asr rf42, rf42, 14 ; mov tmua, rf21                             # s2 small.py:46 t6 | s2 140 x0
+    add rf28, rf30, rf28 ; smul24 rf30, rf48, rf45 ; thrsw ; ldtmu.rf58 # s2 small.py:45 add | s2 small.py:52 mul | s2 143 load dst
+    asr rf42, rf42, 14 ; mov tmua, rf21                             # s2 small.py:46 t6 | s2 141 x0
     asr rf48, rf55, 14 ; smul24 rf55, rf48, rf7                     # s2 small.py:46 t7 | s2 small.py:52 mul
-    add rf30, rf30, rf5 ; add rf55, rf55, rf5 ; thrsw ; ldtmu.rf38  # s2 small.py:52 add | s2 142 load dst
-    asr rf28, rf28, 14 ; mov tmua, rf22                             # s2 small.py:45 t2 | s2 140 x5
-    add rf43, rf51, rf19 ; smul24 rf61, rf37, rf7                   # s2 142 load dst | s2 small.py:52 mul
-    add rf30, rf30, rf61 ; smul24 rf37, rf37, rf45 ; thrsw ; ldtmu.rf61 # s2 small.py:52 a0 | s2 small.py:52 mul | s2 142 load dst
-    mov tmua, rf23 ; smul24 rf53, rf48, rf45                        # s2 140 x2 | s2 small.py:52 mul
+    add rf30, rf30, rf5 ; add rf55, rf55, rf5 ; thrsw ; ldtmu.rf38  # s2 small.py:52 add | s2 143 load dst
+    asr rf28, rf28, 14 ; mov tmua, rf22                             # s2 small.py:45 t2 | s2 141 x5
+    add rf43, rf51, rf19 ; smul24 rf61, rf37, rf7                   # s2 143 load dst | s2 small.py:52 mul
+    add rf30, rf30, rf61 ; smul24 rf37, rf37, rf45 ; thrsw ; ldtmu.rf61 # s2 small.py:52 a0 | s2 small.py:52 mul | s2 143 load dst
+    mov tmua, rf23 ; smul24 rf53, rf48, rf45                        # s2 141 x2 | s2 small.py:52 mul
     sub rf37, rf55, rf37 ; smul24 rf48, rf48, rf7                   # s2 small.py:52 a1 | s2 small.py:52 mul
-    add rf46, rf47, rf46 ; smul24 rf45, rf42, rf45 ; thrsw ; ldtmu.rf47 # s2 small.py:45 add | s2 small.py:52 mul | s2 142 load dst
-    asr rf46, rf46, 14 ; mov tmua, rf24                             # s2 small.py:45 t1 | s2 140 x3
+    add rf46, rf47, rf46 ; smul24 rf45, rf42, rf45 ; thrsw ; ldtmu.rf47 # s2 small.py:45 add | s2 small.py:52 mul | s2 143 load dst
+    asr rf46, rf46, 14 ; mov tmua, rf24                             # s2 small.py:45 t1 | s2 141 x3
     add rf45, rf48, rf45 ; smul24 rf42, rf42, rf7                   # s2 small.py:52 b1 | s2 small.py:52 mul
-    sub rf36, rf53, rf42 ; add rf42, rf52, rf36 ; thrsw ; ldtmu.rf52 # s2 small.py:52 b0 | s2 small.py:45 add | s2 142 load dst
-    asr rf42, rf42, 14 ; mov tmua, rf25                             # s2 small.py:45 t3 | s2 140 x4
+    sub rf36, rf53, rf42 ; add rf42, rf52, rf36 ; thrsw ; ldtmu.rf52 # s2 small.py:52 b0 | s2 small.py:45 add | s2 143 load dst
+    asr rf42, rf42, 14 ; mov tmua, rf25                             # s2 small.py:45 t3 | s2 141 x4
     sub rf53, rf30, rf36 ; sub rf48, rf37, rf45                     # s2 small.py:46 sub
-    asr rf53, rf53, 14 ; add rf55, rf43, rf19                       # s2 small.py:46 t6 | s2 142 load dst
+    asr rf53, rf53, 14 ; add rf55, rf43, rf19                       # s2 small.py:46 t6 | s2 143 load dst
     asr rf50, rf48, 14 ; add rf48, rf63, rf28                       # s2 small.py:46 t7 | s2 small.py:110 residuals0
-    add rf30, rf30, rf36 ; add rf59, rf55, rf19 ; thrsw ; ldtmu.rf36 # s2 small.py:45 add | s2 142 load dst
-    asr rf30, rf30, 14 ; mov tmua, rf26                             # s2 small.py:45 t4 | s2 140 x1
-    add rf28, rf48, rf6 ; sub rf48, rf63, rf28                      # s2 142 rshr | s2 small.py:111 t2
-    asr rf28, rf28, 5 ; add rf63, rf53, rf50                        # s2 142 rshr | s2 small.py:113 add
-    add rf28, rf33, rf28 ; smul24 rf33, rf63, rf8 ; thrsw ; ldtmu.rf63 # s2 142 add | s2 small.py:33 mul | s2 142 load dst
-    max rf28, rf28, 0 ; mov tmua, rf27                              # s2 142 clip | s2 140 x6
+    add rf30, rf30, rf36 ; add rf59, rf55, rf19 ; thrsw ; ldtmu.rf36 # s2 small.py:45 add | s2 143 load dst
+    asr rf30, rf30, 14 ; mov tmua, rf26                             # s2 small.py:45 t4 | s2 141 x1
+    add rf28, rf48, rf6 ; sub rf48, rf63, rf28                      # s2 143 rshr | s2 small.py:111 t2
+    asr rf28, rf28, 5 ; add rf63, rf53, rf50                        # s2 143 rshr | s2 small.py:113 add
+    add rf28, rf33, rf28 ; smul24 rf33, rf63, rf8 ; thrsw ; ldtmu.rf63 # s2 143 add | s2 small.py:33 mul | s2 143 load dst
+    max rf28, rf28, 0 ; mov tmua, rf27                              # s2 143 clip | s2 141 x6
     sub rf30, 0, rf30 ; add rf33, rf33, rf5                         # s2 small.py:113 residuals1 | s2 small.py:33 residuals2
-    asr rf33, rf33, 14 ; add rf30, rf30, rf6                        # s2 small.py:33 residuals2 | s2 142 rshr
-    asr rf30, rf30, 5 ; add rf33, rf33, rf6                         # s2 142 rshr
-    add rf30, rf58, rf30 ; sub rf58, rf46, rf42 ; thrsw             # s2 142 add | s2 small.py:111 t3
-    max rf30, rf30, 0 ; sub rf50, rf53, rf50                        # s2 142 clip | s2 small.py:114 sub
-    asr rf33, rf33, 5 ; add rf53, rf59, rf19                        # s2 142 rshr | s2 142 load dst
-    add rf33, rf38, rf33 ; smul24 rf38, rf50, rf8 ; thrsw ; ldtmu.rf50 # s2 142 add | s2 small.py:33 mul | s2 140 x7
-    max rf33, rf33, 0 ; mov tmuau, rf56                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
+    asr rf33, rf33, 14 ; add rf30, rf30, rf6                        # s2 small.py:33 residuals2 | s2 143 rshr
+    asr rf30, rf30, 5 ; add rf33, rf33, rf6                         # s2 143 rshr
+    add rf30, rf58, rf30 ; sub rf58, rf46, rf42 ; thrsw             # s2 143 add | s2 small.py:111 t3
+    max rf30, rf30, 0 ; sub rf50, rf53, rf50                        # s2 143 clip | s2 small.py:114 sub
+    asr rf33, rf33, 5 ; add rf53, rf59, rf19                        # s2 143 rshr | s2 143 load dst
+    add rf33, rf38, rf33 ; smul24 rf38, rf50, rf8 ; thrsw ; ldtmu.rf50 # s2 143 add | s2 small.py:33 mul | s2 141 x7
+    max rf33, rf33, 0 ; mov tmuau, rf56                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
     add rf34, rf38, rf5 ; smul24 rf38, rf50, rf34                   # s2 small.py:33 rshr | s2 small.py:52 mul
     add rf38, rf38, rf5 ; smul24 rf50, rf50, rf60 ; thrsw           # s2 small.py:52 add | s2 small.py:52 mul
     asr rf34, rf34, 14 ; add rf50, rf50, rf5                        # s2 small.py:33 rshr | s2 small.py:52 add
     sub rf34, 0, rf34 ; add rf37, rf37, rf45                        # s2 small.py:114 residuals5 | s2 small.py:45 add
-    add rf48, rf48, rf58 ; sub rf58, rf48, rf58 ; thrsw ; ldtmu.rf45 # s2 small.py:113 add | s2 small.py:114 sub | s2 140 x0
-    asr rf37, rf37, 14 ; mov tmuau, rf51                            # s2 small.py:45 residuals6 | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf51, rf53, rf19 ; smul24 rf48, rf48, rf8                   # s2 142 load dst | s2 small.py:33 mul
+    add rf48, rf48, rf58 ; sub rf58, rf48, rf58 ; thrsw ; ldtmu.rf45 # s2 small.py:113 add | s2 small.py:114 sub | s2 141 x0
+    asr rf37, rf37, 14 ; mov tmuau, rf51                            # s2 small.py:45 residuals6 | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf51, rf53, rf19 ; smul24 rf48, rf48, rf8                   # s2 143 load dst | s2 small.py:33 mul
     add rf48, rf48, rf5 ; smul24 rf58, rf58, rf8 ; thrsw            # s2 small.py:33 rshr | s2 small.py:33 mul
     asr rf48, rf48, 14 ; add rf58, rf58, rf5                        # s2 small.py:33 rshr | s2 small.py:33 residuals4
     asr rf58, rf58, 14 ; smul24 rf60, rf45, rf60                    # s2 small.py:33 residuals4 | s2 small.py:52 mul
-    add rf38, rf58, rf6 ; add rf58, rf38, rf60 ; thrsw ; ldtmu.rf60 # s2 142 rshr | s2 small.py:52 s0 | s2 140 x5
-    asr rf38, rf38, 5 ; mov tmuau, rf43                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf34, rf34, rf6 ; smul24 rf44, rf60, rf44 ; ldtmu.rf43      # s2 142 rshr | s2 small.py:52 mul | s2 140 x2
-    asr rf34, rf34, 5 ; mov tmuau, rf55                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf44, rf44, rf5 ; smul24 rf55, rf60, rf39 ; thrsw ; ldtmu.rf60 # s2 small.py:52 add | s2 small.py:52 mul | s2 140 x3
-    mov tmuau, rf59 ; sub rf48, 0, rf48                             # s2 142 load dst | s2 small.py:113 residuals3 | uniform 0xfffffffd (u8)
-    add rf48, rf48, rf6 ; add rf59, rf55, rf5 ; ldtmu.rf55          # s2 142 rshr | s2 small.py:52 add | s2 140 x4
-    asr rf48, rf48, 5 ; mov tmuau, rf53                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf48, rf61, rf48 ; smul24 rf61, rf60, rf32 ; thrsw ; ldtmu.rf53 # s2 142 add | s2 small.py:52 mul | s2 140 x1
-    max rf48, rf48, 0 ; mov tmuau, rf51                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf38, rf47, rf38 ; smul24 rf39, rf43, rf39 ; ldtmu.rf47     # s2 142 add | s2 small.py:52 mul | s2 140 x6
-    max rf38, rf38, 0 ; add tmuau, rf51, rf19                       # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf39, rf44, rf39 ; smul24 rf44, rf55, rf41 ; thrsw ; ldtmu.rf51 # s2 small.py:52 s2 | s2 small.py:52 mul | s2 142 load dst
-    add rf41, rf57, rf19 ; smul24 rf60, rf60, rf41                  # s2 142 store dst | s2 small.py:52 mul
+    add rf38, rf58, rf6 ; add rf58, rf38, rf60 ; thrsw ; ldtmu.rf60 # s2 143 rshr | s2 small.py:52 s0 | s2 141 x5
+    asr rf38, rf38, 5 ; mov tmuau, rf43                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf34, rf34, rf6 ; smul24 rf44, rf60, rf44 ; ldtmu.rf43      # s2 143 rshr | s2 small.py:52 mul | s2 141 x2
+    asr rf34, rf34, 5 ; mov tmuau, rf55                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf44, rf44, rf5 ; smul24 rf55, rf60, rf39 ; thrsw ; ldtmu.rf60 # s2 small.py:52 add | s2 small.py:52 mul | s2 141 x3
+    mov tmuau, rf59 ; sub rf48, 0, rf48                             # s2 143 load dst | s2 small.py:113 residuals3 | uniform 0xfffffffd (u8)
+    add rf48, rf48, rf6 ; add rf59, rf55, rf5 ; ldtmu.rf55          # s2 143 rshr | s2 small.py:52 add | s2 141 x4
+    asr rf48, rf48, 5 ; mov tmuau, rf53                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf48, rf61, rf48 ; smul24 rf61, rf60, rf32 ; thrsw ; ldtmu.rf53 # s2 143 add | s2 small.py:52 mul | s2 141 x1
+    max rf48, rf48, 0 ; mov tmuau, rf51                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf38, rf47, rf38 ; smul24 rf39, rf43, rf39 ; ldtmu.rf47     # s2 143 add | s2 small.py:52 mul | s2 141 x6
+    max rf38, rf38, 0 ; add tmuau, rf51, rf19                       # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf39, rf44, rf39 ; smul24 rf44, rf55, rf41 ; thrsw ; ldtmu.rf51 # s2 small.py:52 s2 | s2 small.py:52 mul | s2 143 load dst
+    add rf41, rf57, rf19 ; smul24 rf60, rf60, rf41                  # s2 143 store dst | s2 small.py:52 mul
     add rf32, rf61, rf44 ; smul24 rf44, rf55, rf32                  # s2 small.py:52 s4 | s2 small.py:52 mul
-    sub rf60, rf60, rf44 ; smul24 rf44, rf53, rf31 ; thrsw ; ldtmu.rf55 # s2 small.py:52 s5 | s2 small.py:52 mul | s2 142 load dst
+    sub rf60, rf60, rf44 ; smul24 rf44, rf53, rf31 ; thrsw ; ldtmu.rf55 # s2 small.py:52 s5 | s2 small.py:52 mul | s2 143 load dst
     sub rf61, rf58, rf32 ; smul24 rf53, rf53, rf49                  # s2 small.py:46 sub | s2 small.py:52 mul
     asr rf61, rf61, 14 ; smul24 rf49, rf47, rf49                    # s2 small.py:46 t4 | s2 small.py:52 mul
-    add rf31, rf44, rf49 ; smul24 rf44, rf47, rf31 ; thrsw ; ldtmu.rf47 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 142 load dst
+    add rf31, rf44, rf49 ; smul24 rf44, rf47, rf31 ; thrsw ; ldtmu.rf47 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 143 load dst
     sub rf44, rf53, rf44 ; smul24 rf35, rf45, rf35                  # s2 small.py:52 s7 | s2 small.py:52 mul
     sub rf35, rf50, rf35 ; smul24 rf43, rf43, rf62                  # s2 small.py:52 s1 | s2 small.py:52 mul
-    sub rf59, rf59, rf43 ; add rf43, rf41, rf19 ; thrsw ; ldtmu.rf50 # s2 small.py:52 s3 | s2 142 store dst | s2 142 load dst
+    sub rf59, rf59, rf43 ; add rf43, rf41, rf19 ; thrsw ; ldtmu.rf50 # s2 small.py:52 s3 | s2 143 store dst | s2 143 load dst
     sub rf45, rf39, rf31 ; sub rf62, rf35, rf60                     # s2 small.py:46 sub
     asr rf45, rf45, 14 ; sub rf53, rf59, rf44                       # s2 small.py:46 t6 | s2 small.py:46 sub
     asr rf62, rf62, 14 ; smul24 rf49, rf61, rf54                    # s2 small.py:46 t5 | s2 small.py:52 mul
     asr rf53, rf53, 14 ; smul24 rf61, rf61, rf7                     # s2 small.py:46 t7 | s2 small.py:52 mul
-    add rf37, rf37, rf6 ; add rf42, rf46, rf42 ; thrsw ; ldtmu.rf46 # s2 142 rshr | s2 small.py:110 t1 | s2 142 load dst
-    asr rf37, rf37, 5 ; add rf34, rf52, rf34                        # s2 142 rshr | s2 142 add
-    max rf52, rf34, 0 ; add rf34, rf43, rf19                        # s2 142 clip | s2 142 store dst
+    add rf37, rf37, rf6 ; add rf42, rf46, rf42 ; thrsw ; ldtmu.rf46 # s2 143 rshr | s2 small.py:110 t1 | s2 143 load dst
+    asr rf37, rf37, 5 ; add rf34, rf52, rf34                        # s2 143 rshr | s2 143 add
+    max rf52, rf34, 0 ; add rf34, rf43, rf19                        # s2 143 clip | s2 143 store dst
     add rf49, rf49, rf5 ; add rf61, rf61, rf5 ; thrsw               # s2 small.py:52 add
     sub rf32, 0, rf42 ; add rf42, rf58, rf32                        # s2 small.py:114 residuals7 | s2 small.py:45 add
     asr rf42, rf42, 14 ; smul24 rf58, rf62, rf7                     # s2 small.py:45 t0 | s2 small.py:52 mul
-    add rf31, rf39, rf31 ; smul24 rf39, rf62, rf54 ; thrsw ; ldtmu.rf62 # s2 small.py:45 add | s2 small.py:52 mul | s2 142 load dst
+    add rf31, rf39, rf31 ; smul24 rf39, rf62, rf54 ; thrsw ; ldtmu.rf62 # s2 small.py:45 add | s2 small.py:52 mul | s2 143 load dst
     asr rf31, rf31, 14 ; add rf49, rf49, rf58                       # s2 small.py:45 t2 | s2 small.py:52 a0
-    sub rf61, rf61, rf39 ; smul24 rf39, rf53, rf54 ; ldtmu.rf58     # s2 small.py:52 a1 | s2 small.py:52 mul | s2 142 load dst
-    min tmud, rf28, rf18 ; sub.pushc -, rf1, rf4                    # s2 142 store dst
-    mov.ifna tmuau, rf29 ; smul24 rf29, rf53, rf7                   # s2 142 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
-    min tmud, rf30, rf18 ; smul24 rf30, rf45, rf54 ; ldtmu.rf54     # s2 142 store dst | s2 small.py:52 mul | s2 142 load dst
-    mov.ifna tmuau, rf57 ; smul24 rf45, rf45, rf7                   # s2 142 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
-    min tmud, rf33, rf18 ; add rf29, rf29, rf30                     # s2 142 store dst | s2 small.py:52 b1
-    mov.ifna tmuau, rf41 ; sub rf39, rf39, rf45                     # s2 142 store dst | s2 small.py:52 b0 | uniform 0xfffffffd (u8)
-    min tmud, rf48, rf18 ; add rf48, rf34, rf19                     # s2 142 store dst
-    mov.ifna tmuau, rf43 ; add rf32, rf32, rf6                      # s2 142 store dst | s2 142 rshr | uniform 0xfffffffd (u8)
-    min tmud, rf38, rf18 ; add rf36, rf36, rf37                     # s2 142 store dst | s2 142 add
-    asr rf32, rf32, 5 ; mov.ifna tmuau, rf34                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf52, rf18 ; add rf35, rf35, rf60                     # s2 142 store dst | s2 small.py:45 add
-    max rf36, rf36, 0 ; add rf44, rf59, rf44                        # s2 142 clip | s2 small.py:45 add
+    sub rf61, rf61, rf39 ; smul24 rf39, rf53, rf54 ; ldtmu.rf58     # s2 small.py:52 a1 | s2 small.py:52 mul | s2 143 load dst
+    min tmud, rf28, rf18 ; sub.pushc -, rf1, rf4                    # s2 143 store dst
+    mov.ifna tmuau, rf29 ; smul24 rf29, rf53, rf7                   # s2 143 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf18 ; smul24 rf30, rf45, rf54 ; ldtmu.rf54     # s2 143 store dst | s2 small.py:52 mul | s2 143 load dst
+    mov.ifna tmuau, rf57 ; smul24 rf45, rf45, rf7                   # s2 143 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    min tmud, rf33, rf18 ; add rf29, rf29, rf30                     # s2 143 store dst | s2 small.py:52 b1
+    mov.ifna tmuau, rf41 ; sub rf39, rf39, rf45                     # s2 143 store dst | s2 small.py:52 b0 | uniform 0xfffffffd (u8)
+    min tmud, rf48, rf18 ; add rf48, rf34, rf19                     # s2 143 store dst
+    mov.ifna tmuau, rf43 ; add rf32, rf32, rf6                      # s2 143 store dst | s2 143 rshr | uniform 0xfffffffd (u8)
+    min tmud, rf38, rf18 ; add rf36, rf36, rf37                     # s2 143 store dst | s2 143 add
+    asr rf32, rf32, 5 ; mov.ifna tmuau, rf34                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf52, rf18 ; add rf35, rf35, rf60                     # s2 143 store dst | s2 small.py:45 add
+    max rf36, rf36, 0 ; add rf44, rf59, rf44                        # s2 143 clip | s2 small.py:45 add
     asr rf59, rf35, 14 ; sub rf35, rf49, rf39                       # s2 small.py:45 t1 | s2 small.py:46 sub
     asr rf52, rf44, 14 ; sub rf44, rf61, rf29                       # s2 small.py:45 t3 | s2 small.py:46 sub
     asr rf60, rf35, 14 ; add rf35, rf42, rf31                       # s2 small.py:46 t6 | s2 small.py:110 residuals0
     asr rf44, rf44, 14 ; add rf39, rf49, rf39                       # s2 small.py:46 t7 | s2 small.py:45 add
-    asr rf39, rf39, 14 ; mov.ifna tmuau, rf48                       # s2 small.py:45 t4 | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf36, rf18 ; add rf36, rf48, rf19                     # s2 142 store dst
-    add rf32, rf63, rf32 ; add rf35, rf35, rf6                      # s2 142 add | s2 142 rshr
-    max rf31, rf32, 0 ; sub rf32, rf42, rf31                        # s2 142 clip | s2 small.py:111 t2
-    asr rf35, rf35, 5 ; add rf42, rf60, rf44                        # s2 142 rshr | s2 small.py:113 add
+    asr rf39, rf39, 14 ; mov.ifna tmuau, rf48                       # s2 small.py:45 t4 | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf36, rf18 ; add rf36, rf48, rf19                     # s2 143 store dst
+    add rf32, rf63, rf32 ; add rf35, rf35, rf6                      # s2 143 add | s2 143 rshr
+    max rf31, rf32, 0 ; sub rf32, rf42, rf31                        # s2 143 clip | s2 small.py:111 t2
+    asr rf35, rf35, 5 ; add rf42, rf60, rf44                        # s2 143 rshr | s2 small.py:113 add
     sub rf63, rf59, rf52 ; sub rf39, 0, rf39                        # s2 small.py:111 t3 | s2 small.py:113 residuals1
     add rf48, rf32, rf63 ; smul24 rf42, rf42, rf8                   # s2 small.py:113 add | s2 small.py:33 mul
-    mov.ifna tmuau, rf36 ; add rf35, rf51, rf35                     # s2 142 store dst | s2 142 add | uniform 0xfffffffd (u8)
-    min tmud, rf31, rf18 ; add rf31, rf39, rf6                      # s2 142 store dst | s2 142 rshr
-    max rf35, rf35, 0 ; add rf42, rf42, rf5                         # s2 142 clip | s2 small.py:33 residuals2
-    asr rf31, rf31, 5 ; smul24 rf48, rf48, rf8                      # s2 142 rshr | s2 small.py:33 mul
+    mov.ifna tmuau, rf36 ; add rf35, rf51, rf35                     # s2 143 store dst | s2 143 add | uniform 0xfffffffd (u8)
+    min tmud, rf31, rf18 ; add rf31, rf39, rf6                      # s2 143 store dst | s2 143 rshr
+    max rf35, rf35, 0 ; add rf42, rf42, rf5                         # s2 143 clip | s2 small.py:33 residuals2
+    asr rf31, rf31, 5 ; smul24 rf48, rf48, rf8                      # s2 143 rshr | s2 small.py:33 mul
     asr rf42, rf42, 14 ; add rf48, rf48, rf5                        # s2 small.py:33 residuals2 | s2 small.py:33 rshr
-    asr rf36, rf48, 14 ; add.ifna tmuau, rf36, rf19                 # s2 small.py:33 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf35, rf18 ; add rf31, rf55, rf31                     # s2 142 store dst | s2 142 add
-    max rf31, rf31, 0 ; add rf42, rf42, rf6                         # s2 142 clip | s2 142 rshr
-    asr rf32, rf42, 5 ; sub rf42, rf32, rf63                        # s2 142 rshr | s2 small.py:114 sub
+    asr rf36, rf48, 14 ; add.ifna tmuau, rf36, rf19                 # s2 small.py:33 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf35, rf18 ; add rf31, rf55, rf31                     # s2 143 store dst | s2 143 add
+    max rf31, rf31, 0 ; add rf42, rf42, rf6                         # s2 143 clip | s2 143 rshr
+    asr rf32, rf42, 5 ; sub rf42, rf32, rf63                        # s2 143 rshr | s2 small.py:114 sub
     sub rf44, rf60, rf44 ; sub rf36, 0, rf36                        # s2 small.py:114 sub | s2 small.py:113 residuals3
     tmuwt - ; smul24 rf42, rf42, rf8                                # s2 small.py:33 mul
-    mov.ifna tmuau, rf56 ; add rf56, rf56, rf19                     # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf31, rf18 ; smul24 rf31, rf44, rf8                   # s2 142 store dst | s2 small.py:33 mul
-    add rf32, rf47, rf32 ; add rf36, rf36, rf6                      # s2 142 add | s2 142 rshr
-    max rf32, rf32, 0 ; add rf42, rf42, rf5                         # s2 142 clip | s2 small.py:33 residuals4
-    asr rf31, rf36, 5 ; add rf36, rf31, rf5                         # s2 142 rshr | s2 small.py:33 rshr
-    asr rf42, rf42, 14 ; mov.ifna tmuau, rf56                       # s2 small.py:33 residuals4 | s2 142 store dst | uniform 0xfffffffd (u8)
-    asr rf56, rf36, 14 ; add rf36, rf56, rf19                       # s2 small.py:33 rshr | s2 142 store dst
-    min tmud, rf32, rf18 ; add rf32, rf42, rf6                      # s2 142 store dst | s2 142 rshr
-    asr rf32, rf32, 5 ; add rf31, rf50, rf31                        # s2 142 rshr | s2 142 add
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf36                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    shl rf40, rf40, 5 ; add rf36, rf36, rf19                        # s2 142 store dst
-    min tmud, rf31, rf18 ; sub rf31, 0, rf56                        # s2 142 store dst | s2 small.py:114 residuals5
-    add rf31, rf61, rf29 ; add rf29, rf31, rf6                      # s2 small.py:45 add | s2 142 rshr
-    asr rf32, rf31, 14 ; add rf31, rf46, rf32                       # s2 small.py:45 residuals6 | s2 142 add
-    asr rf29, rf29, 5 ; mov.ifna tmuau, rf36                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    max rf31, rf31, 0 ; add rf36, rf36, rf19                        # s2 142 clip | s2 142 store dst
-    min tmud, rf31, rf18 ; add rf31, rf32, rf6                      # s2 142 store dst | s2 142 rshr
-    asr rf31, rf31, 5 ; add rf52, rf59, rf52                        # s2 142 rshr | s2 small.py:110 t1
-    add rf29, rf62, rf29 ; sub rf52, 0, rf52                        # s2 142 add | s2 small.py:114 residuals7
-    max rf29, rf29, 0 ; mov.ifna tmuau, rf36                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf29, rf18 ; add rf29, rf36, rf19                     # s2 142 store dst
-    add rf52, rf52, rf6 ; add rf31, rf58, rf31                      # s2 142 rshr | s2 142 add
-    asr rf52, rf52, 5 ; mov.ifna tmuau, rf29                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    max rf29, rf31, 0 ; add rf31, rf29, rf19                        # s2 142 clip | s2 142 store dst
-    min tmud, rf29, rf18 ; add rf29, rf54, rf52                     # s2 142 store dst | s2 142 add
-    max rf29, rf29, 0 ; mov.ifna tmuau, rf31                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf29, rf18 ; add rf29, rf4, rf40                      # s2 142 store dst | the item's record
+    mov.ifna tmuau, rf56 ; add rf56, rf56, rf19                     # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf31, rf18 ; smul24 rf31, rf44, rf8                   # s2 143 store dst | s2 small.py:33 mul
+    add rf32, rf47, rf32 ; add rf36, rf36, rf6                      # s2 143 add | s2 143 rshr
+    max rf32, rf32, 0 ; add rf42, rf42, rf5                         # s2 143 clip | s2 small.py:33 residuals4
+    asr rf31, rf36, 5 ; add rf36, rf31, rf5                         # s2 143 rshr | s2 small.py:33 rshr
+    asr rf42, rf42, 14 ; mov.ifna tmuau, rf56                       # s2 small.py:33 residuals4 | s2 143 store dst | uniform 0xfffffffd (u8)
+    asr rf56, rf36, 14 ; add rf36, rf56, rf19                       # s2 small.py:33 rshr | s2 143 store dst
+    min tmud, rf32, rf18 ; add rf32, rf42, rf6                      # s2 143 store dst | s2 143 rshr
+    asr rf32, rf32, 5 ; add rf31, rf50, rf31                        # s2 143 rshr | s2 143 add
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf36                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    shl rf40, rf40, 5 ; add rf36, rf36, rf19                        # s2 143 store dst
+    min tmud, rf31, rf18 ; sub rf31, 0, rf56                        # s2 143 store dst | s2 small.py:114 residuals5
+    add rf31, rf61, rf29 ; add rf29, rf31, rf6                      # s2 small.py:45 add | s2 143 rshr
+    asr rf32, rf31, 14 ; add rf31, rf46, rf32                       # s2 small.py:45 residuals6 | s2 143 add
+    asr rf29, rf29, 5 ; mov.ifna tmuau, rf36                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    max rf31, rf31, 0 ; add rf36, rf36, rf19                        # s2 143 clip | s2 143 store dst
+    min tmud, rf31, rf18 ; add rf31, rf32, rf6                      # s2 143 store dst | s2 143 rshr
+    asr rf31, rf31, 5 ; add rf52, rf59, rf52                        # s2 143 rshr | s2 small.py:110 t1
+    add rf29, rf62, rf29 ; sub rf52, 0, rf52                        # s2 143 add | s2 small.py:114 residuals7
+    max rf29, rf29, 0 ; mov.ifna tmuau, rf36                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf29, rf18 ; add rf29, rf36, rf19                     # s2 143 store dst
+    add rf52, rf52, rf6 ; add rf31, rf58, rf31                      # s2 143 rshr | s2 143 add
+    asr rf52, rf52, 5 ; mov.ifna tmuau, rf29                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    max rf29, rf31, 0 ; add rf31, rf29, rf19                        # s2 143 clip | s2 143 store dst
+    min tmud, rf29, rf18 ; add rf29, rf54, rf52                     # s2 143 store dst | s2 143 add
+    max rf29, rf29, 0 ; mov.ifna tmuau, rf31                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf29, rf18 ; add rf29, rf4, rf40                      # s2 143 store dst | the item's record
     sub.pushc -, rf1, rf29 ; mov rf4, rf29                          # whether there is a trip more | next trip
-    nop ; add.ifnb tmuau, rf31, rf19                                # s2 142 store dst | uniform 0xfffffffd (u8)
+    nop ; add.ifnb tmuau, rf31, rf19                                # s2 143 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

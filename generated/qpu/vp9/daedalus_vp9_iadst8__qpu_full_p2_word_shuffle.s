@@ -71,29 +71,29 @@
     shl rf3, rf3, 2
     and rf2, rf0, 3 ; add rf3, rf3, rf2
     shl rf3, rf3, 3
-    shl rf4, rf2, 2                                                 # s1 138 x7
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 142 load dst
+    shl rf4, rf2, 2                                                 # s1 139 x7
+    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 143 load dst
     shl rf1, rf1, 3
     nop ; ldunifrf.rf5                                              # uniform value:records
-    add rf3, rf5, rf3 ; add rf1, rf5, rf1 ; ldunifrf.rf5            # s1 138 x7 | uniform value:coeffs
-    umin tmuau, rf3, rf1 ; add rf5, rf5, rf4 ; thrsw                # the item's record | s1 138 x7 | uniform 0xfffffffa (vec2)
-    shl rf4, rf2, 1                                                 # s2 142 load dst
-    nop ; ldunifrf.rf6                                              # s1 138 x7 | uniform 0x00000070
+    add rf3, rf5, rf3 ; add rf1, rf5, rf1 ; ldunifrf.rf5            # s1 139 x7 | uniform value:coeffs
+    umin tmuau, rf3, rf1 ; add rf5, rf5, rf4 ; thrsw                # the item's record | s1 139 x7 | uniform 0xfffffffa (vec2)
+    shl rf4, rf2, 1                                                 # s2 143 load dst
+    nop ; ldunifrf.rf6                                              # s1 139 x7 | uniform 0x00000070
     nop ; ldtmu.rf8                                                 # the item's record
     nop ; ldtmu.rf2                                                 # the item's record
-    shl rf2, rf2, 7                                                 # s1 138 x7
-    nop ; add rf2, rf5, rf2 ; ldunifrf.rf10                         # s1 138 x7 | s1 138 x0 | uniform 0xffffff90
-    nop ; add rf2, rf2, rf6 ; ldunifrf.rf13                         # s1 138 x7 | s1 138 x5 | uniform 0x00000050
-    mov tmua, rf2 ; add rf2, rf2, rf10 ; thrsw ; ldunifrf.rf15      # s1 138 x7 | s1 138 x0 | s1 138 x2 | uniform 0xffffffd0
-    mov tmua, rf2 ; add rf2, rf2, rf13 ; ldunifrf.rf17              # s1 138 x0 | s1 138 x5 | s1 138 x3 | uniform 0x00000010
-    mov tmua, rf2 ; add rf2, rf2, rf15 ; ldunifrf.rf7               # s1 138 x5 | s1 138 x2 | s2 142 load dst | uniform value:dst
-    mov tmua, rf2 ; add rf9, rf2, rf17 ; thrsw ; ldunifrf.rf2       # s1 138 x2 | s1 138 x3 | uniform value:threads
-    shl rf2, rf2, 5 ; mov tmua, rf9                                 # s1 138 x3
-    add rf4, rf9, rf17 ; add rf27, rf7, rf4 ; ldtmu.rf7             # s1 138 x4 | s2 142 load dst | s1 138 x7
-    mov tmua, rf4 ; add rf20, rf4, rf15 ; thrsw ; ldunifrf.rf30     # s1 138 x4 | s1 138 x1 | s2 142 load dst | uniform value:dst_stride
-    add rf28, rf27, rf8 ; add rf4, rf3, rf2 ; ldunifrf.rf8          # s2 142 load dst | the item's record | s1 small.py:52 mul | uniform 0x00003fb1
-    mov tmua, rf20 ; mov rf26, rf7.ih ; ldunifrf.rf9                # s1 138 x1 | s1 138 x7 | s1 small.py:52 add | uniform 0x00002000
-    nop ; add rf31, rf28, rf30 ; ldunifrf.rf12                      # s2 142 load dst | s1 small.py:52 mul | uniform 0x00000646
+    shl rf2, rf2, 7                                                 # s1 139 x7
+    nop ; add rf2, rf5, rf2 ; ldunifrf.rf10                         # s1 139 x7 | s1 139 x0 | uniform 0xffffff90
+    nop ; add rf2, rf2, rf6 ; ldunifrf.rf13                         # s1 139 x7 | s1 139 x5 | uniform 0x00000050
+    mov tmua, rf2 ; add rf2, rf2, rf10 ; thrsw ; ldunifrf.rf15      # s1 139 x7 | s1 139 x0 | s1 139 x2 | uniform 0xffffffd0
+    mov tmua, rf2 ; add rf2, rf2, rf13 ; ldunifrf.rf17              # s1 139 x0 | s1 139 x5 | s1 139 x3 | uniform 0x00000010
+    mov tmua, rf2 ; add rf2, rf2, rf15 ; ldunifrf.rf7               # s1 139 x5 | s1 139 x2 | s2 143 load dst | uniform value:dst
+    mov tmua, rf2 ; add rf9, rf2, rf17 ; thrsw ; ldunifrf.rf2       # s1 139 x2 | s1 139 x3 | uniform value:threads
+    shl rf2, rf2, 5 ; mov tmua, rf9                                 # s1 139 x3
+    add rf4, rf9, rf17 ; add rf27, rf7, rf4 ; ldtmu.rf7             # s1 139 x4 | s2 143 load dst | s1 139 x7
+    mov tmua, rf4 ; add rf20, rf4, rf15 ; thrsw ; ldunifrf.rf30     # s1 139 x4 | s1 139 x1 | s2 143 load dst | uniform value:dst_stride
+    add rf28, rf27, rf8 ; add rf4, rf3, rf2 ; ldunifrf.rf8          # s2 143 load dst | the item's record | s1 small.py:52 mul | uniform 0x00003fb1
+    mov tmua, rf20 ; mov rf26, rf7.ih ; ldunifrf.rf9                # s1 139 x1 | s1 139 x7 | s1 small.py:52 add | uniform 0x00002000
+    nop ; add rf31, rf28, rf30 ; ldunifrf.rf12                      # s2 143 load dst | s1 small.py:52 mul | uniform 0x00000646
     nop ; ldunifrf.rf14                                             # s1 small.py:52 mul | uniform 0x00003871
     nop ; ldunifrf.rf16                                             # s1 small.py:52 mul | uniform 0x00001e2b
     nop ; ldunifrf.rf18                                             # s1 small.py:52 mul | uniform 0x0000289a
@@ -103,28 +103,28 @@
     nop ; ldunifrf.rf23                                             # s1 small.py:52 mul | uniform 0x00003b21
     nop ; ldunifrf.rf24                                             # s1 small.py:52 mul | uniform 0x0000187e
     nop ; ldunifrf.rf25                                             # s1 small.py:33 mul | uniform 0x00002d41
-    nop ; ldtmu.rf11                                                # s1 138 x0
-    nop ; ldunifrf.rf29                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf32                                             # s2 142 load dst | uniform 0x00000100
+    nop ; ldtmu.rf11                                                # s1 139 x0
+    nop ; ldunifrf.rf29                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf32                                             # s2 143 load dst | uniform 0x00000100
 loop:
-    tmuwt - ; mov rf7, rf7.il ; thrsw ; ldtmu.rf33                  # s1 138 x7 | s1 138 x5
-    add tmua, rf20, rf13 ; mov rf20, rf11.ih                        # s1 138 x6 | s1 138 x0
-    mov rf35, rf33.ih ; smul24 rf34, rf26, rf8                      # s1 138 x5 | s1 small.py:52 mul
-    mov rf36, rf11.il ; smul24 rf11, rf7, rf8 ; thrsw ; ldtmu.rf37  # s1 138 x0 | s1 small.py:52 mul | s1 138 x2
-    mov rf33, rf33.il ; mov rf38, rf37.ih                           # s1 138 x5 | s1 138 x2
+    tmuwt - ; mov rf7, rf7.il ; thrsw ; ldtmu.rf33                  # s1 139 x7 | s1 139 x5
+    add tmua, rf20, rf13 ; mov rf20, rf11.ih                        # s1 139 x6 | s1 139 x0
+    mov rf35, rf33.ih ; smul24 rf34, rf26, rf8                      # s1 139 x5 | s1 small.py:52 mul
+    mov rf36, rf11.il ; smul24 rf11, rf7, rf8 ; thrsw ; ldtmu.rf37  # s1 139 x0 | s1 small.py:52 mul | s1 139 x2
+    mov rf33, rf33.il ; mov rf38, rf37.ih                           # s1 139 x5 | s1 139 x2
     add rf26, rf34, rf9 ; smul24 rf34, rf26, rf12                   # s1 small.py:52 add | s1 small.py:52 mul
-    add rf11, rf11, rf9 ; smul24 rf40, rf20, rf12 ; thrsw ; ldtmu.rf39 # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x3
-    mov rf41, rf39.ih ; mov rf39, rf39.il                           # s1 138 x3
-    mov rf37, rf37.il ; smul24 rf42, rf35, rf14                     # s1 138 x2 | s1 small.py:52 mul
-    add rf35, rf34, rf9 ; smul24 rf43, rf35, rf16 ; thrsw ; ldtmu.rf34 # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x4
-    mov rf44, rf34.ih ; mov rf34, rf34.il                           # s1 138 x4
+    add rf11, rf11, rf9 ; smul24 rf40, rf20, rf12 ; thrsw ; ldtmu.rf39 # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x3
+    mov rf41, rf39.ih ; mov rf39, rf39.il                           # s1 139 x3
+    mov rf37, rf37.il ; smul24 rf42, rf35, rf14                     # s1 139 x2 | s1 small.py:52 mul
+    add rf35, rf34, rf9 ; smul24 rf43, rf35, rf16 ; thrsw ; ldtmu.rf34 # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x4
+    mov rf44, rf34.ih ; mov rf34, rf34.il                           # s1 139 x4
     add rf26, rf26, rf40 ; smul24 rf40, rf41, rf18                  # s1 small.py:52 s0 | s1 small.py:52 mul
-    add rf45, rf42, rf9 ; smul24 rf46, rf44, rf19 ; thrsw ; ldtmu.rf42 # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x1
-    mov rf47, rf42.ih ; smul24 rf7, rf7, rf12                       # s1 138 x1 | s1 small.py:52 mul
-    mov rf48, rf42.il ; smul24 rf42, rf36, rf12                     # s1 138 x1 | s1 small.py:52 mul
-    add rf50, rf43, rf9 ; smul24 rf43, rf33, rf14 ; ldtmu.rf49      # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x6
-    mov rf51, rf49.ih ; smul24 rf33, rf33, rf16                     # s1 138 x6 | s1 small.py:52 mul
-    mov rf52, rf49.il ; smul24 rf49, rf39, rf18                     # s1 138 x6 | s1 small.py:52 mul
+    add rf45, rf42, rf9 ; smul24 rf46, rf44, rf19 ; thrsw ; ldtmu.rf42 # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x1
+    mov rf47, rf42.ih ; smul24 rf7, rf7, rf12                       # s1 139 x1 | s1 small.py:52 mul
+    mov rf48, rf42.il ; smul24 rf42, rf36, rf12                     # s1 139 x1 | s1 small.py:52 mul
+    add rf50, rf43, rf9 ; smul24 rf43, rf33, rf14 ; ldtmu.rf49      # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x6
+    mov rf51, rf49.ih ; smul24 rf33, rf33, rf16                     # s1 139 x6 | s1 small.py:52 mul
+    mov rf52, rf49.il ; smul24 rf49, rf39, rf18                     # s1 139 x6 | s1 small.py:52 mul
     add rf46, rf40, rf46 ; smul24 rf40, rf34, rf19                  # s1 small.py:52 s4 | s1 small.py:52 mul
     add rf7, rf7, rf9 ; smul24 rf20, rf20, rf8                      # s1 small.py:52 add | s1 small.py:52 mul
     add rf11, rf11, rf42 ; smul24 rf42, rf38, rf16                  # s1 small.py:52 s0 | s1 small.py:52 mul
@@ -152,7 +152,7 @@ loop:
     asr rf47, rf34, 14 ; sub rf34, rf7, rf39                        # s1 small.py:46 t6 | s1 small.py:46 sub
     asr rf34, rf34, 14 ; sub rf49, rf33, rf37                       # s1 small.py:46 t5 | s1 small.py:46 sub
     asr rf49, rf49, 14 ; smul24 rf53, rf43, rf23                    # s1 small.py:46 t7 | s1 small.py:52 mul
-    and.pushz -, rf0, 1 ; smul24 rf43, rf43, rf24                   # s2 140 x7 | s1 small.py:52 mul
+    and.pushz -, rf0, 1 ; smul24 rf43, rf43, rf24                   # s2 141 x7 | s1 small.py:52 mul
     add rf54, rf53, rf9 ; smul24 rf53, rf44, rf23                   # s1 small.py:52 add | s1 small.py:52 mul
     add rf44, rf43, rf9 ; smul24 rf43, rf44, rf24                   # s1 small.py:52 add | s1 small.py:52 mul
     add rf11, rf11, rf40 ; smul24 rf40, rf52, rf24                  # s1 small.py:45 add | s1 small.py:52 mul
@@ -169,7 +169,7 @@ loop:
     asr rf49, rf42, 14 ; smul24 rf42, rf49, rf24                    # s1 small.py:45 t2 | s1 small.py:52 mul
     add rf41, rf35, rf41 ; smul24 rf35, rf47, rf24                  # s1 small.py:45 add | s1 small.py:52 mul
     asr rf47, rf41, 14 ; smul24 rf41, rf47, rf23                    # s1 small.py:45 t1 | s1 small.py:52 mul
-    and.pushz -, rf0, 2 ; add rf45, rf50, rf45                      # s2 140 x7 | s1 small.py:45 add
+    and.pushz -, rf0, 2 ; add rf45, rf50, rf45                      # s2 141 x7 | s1 small.py:45 add
     asr rf45, rf45, 14 ; add rf40, rf54, rf40                       # s1 small.py:45 t3 | s1 small.py:52 a0
     sub rf39, rf44, rf52 ; sub rf38, rf38, rf39                     # s1 small.py:52 a1 | s1 small.py:52 b0
     add rf33, rf51, rf48 ; add rf26, rf33, rf26                     # s1 small.py:52 b1 | s1 small.py:52 a0
@@ -194,56 +194,56 @@ loop:
     asr rf26, rf26, 14 ; add rf51, rf51, rf9                        # s1 small.py:45 t4 | s1 small.py:33 rshr
     asr rf7, rf51, 14 ; add rf43, rf7, rf43                         # s1 small.py:33 rshr | s1 small.py:110 t1
     sub rf36, rf36, rf44 ; sub rf38, 0, rf38                        # s1 small.py:114 sub | s1 small.py:113 sub
-    rot rf44, rf38, 1 ; smul24 rf42, rf42, rf25                     # s2 140 x7 | s1 small.py:33 mul
+    rot rf44, rf38, 1 ; smul24 rf42, rf42, rf25                     # s2 141 x7 | s1 small.py:33 mul
     add rf35, rf35, rf41 ; smul24 rf40, rf40, rf25                  # s1 small.py:45 add | s1 small.py:33 mul
     asr rf35, rf35, 14 ; add rf34, rf34, rf9                        # s1 small.py:45 t5 | s1 small.py:33 rshr
     asr rf34, rf34, 14 ; smul24 rf36, rf36, rf25                    # s1 small.py:33 rshr | s1 small.py:33 mul
-    rot rf49, rf35, -1 ; add rf46, rf46, rf49                       # s2 140 x0 | s1 small.py:110 t0
-    rot rf41, rf46, 1 ; add rf42, rf42, rf9                         # s2 140 x7 | s1 small.py:33 rshr
+    rot rf49, rf35, -1 ; add rf46, rf46, rf49                       # s2 141 x0 | s1 small.py:110 t0
+    rot rf41, rf46, 1 ; add rf42, rf42, rf9                         # s2 141 x7 | s1 small.py:33 rshr
     asr rf42, rf42, 14 ; add rf45, rf47, rf45                       # s1 small.py:33 rshr | s1 small.py:110 t1
-    rot rf47, rf42, -1 ; add rf40, rf40, rf9                        # s2 140 x7 | s1 small.py:33 rshr
+    rot rf47, rf42, -1 ; add rf40, rf40, rf9                        # s2 141 x7 | s1 small.py:33 rshr
     asr rf40, rf40, 14 ; add rf36, rf36, rf9                        # s1 small.py:33 rshr
     asr rf33, rf36, 14 ; add rf36, rf39, rf33                       # s1 small.py:33 rshr | s1 small.py:45 add
     asr rf20, rf36, 14 ; add rf11, rf11, rf20                       # s1 small.py:45 t5 | s1 small.py:110 t0
-    rot rf42, rf40, 1 ; mov.ifnb rf41, rf42                         # s2 140 x7
-    rot rf47, rf34, -1 ; mov.ifnb rf46, rf47                        # s2 140 x0 | s2 140 x7
-    rot rf20, rf20, -1 ; mov.ifnb rf42, rf20                        # s2 140 x7
-    rot rf49, rf33, 1 ; mov.ifnb rf33, rf49                         # s2 140 x0
-    rot rf47, rf11, 1 ; mov.ifnb rf11, rf47                         # s2 140 x0
-    rot rf20, rf41, 2 ; mov.ifnb rf40, rf20                         # s2 140 x7
-    rot rf35, rf46, 2 ; mov.ifnb rf49, rf35                         # s2 140 x7 | s2 140 x0
-    rot rf34, rf42, -2 ; mov.ifnb rf47, rf34                        # s2 140 x7 | s2 140 x0
-    rot rf42, rf33, -2 ; mov.ifna rf20, rf42                        # s2 140 x0 | s2 140 x7
-    rot rf36, rf11, 2 ; mov.ifna rf35, rf40                         # s2 140 x0 | s2 140 x7
-    rot rf34, rf40, -2 ; mov.ifna rf41, rf34                        # s2 140 x7
-    rot rf39, rf49, -2 ; smul24 rf40, rf20, rf8                     # s2 140 x0 | s2 small.py:52 mul
-    rot rf42, rf47, 2 ; mov.ifna rf11, rf42                         # s2 140 x0
-    sub rf33, 0, rf43 ; mov.ifna rf36, rf33                         # s1 small.py:114 sub | s2 140 x0
-    rot rf34, rf33, -1 ; mov.ifna rf46, rf34                        # s2 140 x0 | s2 140 x7
+    rot rf42, rf40, 1 ; mov.ifnb rf41, rf42                         # s2 141 x7
+    rot rf47, rf34, -1 ; mov.ifnb rf46, rf47                        # s2 141 x0 | s2 141 x7
+    rot rf20, rf20, -1 ; mov.ifnb rf42, rf20                        # s2 141 x7
+    rot rf49, rf33, 1 ; mov.ifnb rf33, rf49                         # s2 141 x0
+    rot rf47, rf11, 1 ; mov.ifnb rf11, rf47                         # s2 141 x0
+    rot rf20, rf41, 2 ; mov.ifnb rf40, rf20                         # s2 141 x7
+    rot rf35, rf46, 2 ; mov.ifnb rf49, rf35                         # s2 141 x7 | s2 141 x0
+    rot rf34, rf42, -2 ; mov.ifnb rf47, rf34                        # s2 141 x7 | s2 141 x0
+    rot rf42, rf33, -2 ; mov.ifna rf20, rf42                        # s2 141 x0 | s2 141 x7
+    rot rf36, rf11, 2 ; mov.ifna rf35, rf40                         # s2 141 x0 | s2 141 x7
+    rot rf34, rf40, -2 ; mov.ifna rf41, rf34                        # s2 141 x7
+    rot rf39, rf49, -2 ; smul24 rf40, rf20, rf8                     # s2 141 x0 | s2 small.py:52 mul
+    rot rf42, rf47, 2 ; mov.ifna rf11, rf42                         # s2 141 x0
+    sub rf33, 0, rf43 ; mov.ifna rf36, rf33                         # s1 small.py:114 sub | s2 141 x0
+    rot rf34, rf33, -1 ; mov.ifna rf46, rf34                        # s2 141 x0 | s2 141 x7
     sub rf37, 0, rf37 ; add rf40, rf40, rf9                         # s1 small.py:113 sub | s2 small.py:52 add
-    rot rf43, rf37, -1 ; smul24 rf20, rf20, rf12                    # s2 140 x0 | s2 small.py:52 mul
-    sub rf39, 0, rf50 ; mov.ifna rf47, rf39                         # s1 small.py:114 sub | s2 140 x0
-    rot rf49, rf39, 1 ; mov.ifna rf42, rf49                         # s2 140 x7 | s2 140 x0
+    rot rf43, rf37, -1 ; smul24 rf20, rf20, rf12                    # s2 141 x0 | s2 small.py:52 mul
+    sub rf39, 0, rf50 ; mov.ifna rf47, rf39                         # s1 small.py:114 sub | s2 141 x0
+    rot rf49, rf39, 1 ; mov.ifna rf42, rf49                         # s2 141 x7 | s2 141 x0
     sub rf48, 0, rf48 ; smul24 rf50, rf11, rf12                     # s1 small.py:113 sub | s2 small.py:52 mul
-    rot rf48, rf48, -1 ; mov.ifnb rf44, rf48                        # s2 140 x7
-    rot rf53, rf44, 2 ; smul24 rf51, rf35, rf14                     # s2 140 x7 | s2 small.py:52 mul
-    sub rf26, 0, rf26 ; mov.ifnb rf38, rf48                         # s1 small.py:113 sub | s2 140 x7
-    rot rf43, rf26, 1 ; mov.ifnb rf26, rf43                         # s2 140 x0
-    rot rf48, rf38, 2 ; smul24 rf35, rf35, rf16                     # s2 140 x7 | s2 small.py:52 mul
-    rot rf37, rf26, 2 ; mov.ifnb rf43, rf37                         # s2 140 x0
-    rot rf54, rf43, 2 ; smul24 rf52, rf41, rf18                     # s2 140 x0 | s2 small.py:52 mul
+    rot rf48, rf48, -1 ; mov.ifnb rf44, rf48                        # s2 141 x7
+    rot rf53, rf44, 2 ; smul24 rf51, rf35, rf14                     # s2 141 x7 | s2 small.py:52 mul
+    sub rf26, 0, rf26 ; mov.ifnb rf38, rf48                         # s1 small.py:113 sub | s2 141 x7
+    rot rf43, rf26, 1 ; mov.ifnb rf26, rf43                         # s2 141 x0
+    rot rf48, rf38, 2 ; smul24 rf35, rf35, rf16                     # s2 141 x7 | s2 small.py:52 mul
+    rot rf37, rf26, 2 ; mov.ifnb rf43, rf37                         # s2 141 x0
+    rot rf54, rf43, 2 ; smul24 rf52, rf41, rf18                     # s2 141 x0 | s2 small.py:52 mul
     sub rf7, 0, rf7 ; smul24 rf56, rf36, rf19                       # s1 small.py:114 sub | s2 small.py:52 mul
-    rot rf34, rf7, 1 ; mov.ifnb rf7, rf34                           # s2 140 x0
-    rot rf7, rf7, -2 ; mov.ifna rf37, rf7                           # s2 140 x0
-    sub rf33, 0, rf45 ; mov.ifnb rf34, rf33                         # s1 small.py:114 sub | s2 140 x0
-    rot rf33, rf33, -1 ; mov.ifnb rf49, rf33                        # s2 140 x7
-    rot rf49, rf49, -2 ; mov.ifna rf53, rf49                        # s2 140 x7
-    rot rf33, rf34, -2 ; mov.ifnb rf39, rf33                        # s2 140 x0 | s2 140 x7
-    rot rf39, rf39, -2 ; mov.ifna rf48, rf39                        # s2 140 x7
-    mov.ifna rf44, rf49 ; smul24 rf49, rf53, rf8                    # s2 140 x7 | s2 small.py:52 mul
-    mov.ifna rf26, rf7 ; mov.ifna rf38, rf39                        # s2 140 x0 | s2 140 x7
+    rot rf34, rf7, 1 ; mov.ifnb rf7, rf34                           # s2 141 x0
+    rot rf7, rf7, -2 ; mov.ifna rf37, rf7                           # s2 141 x0
+    sub rf33, 0, rf45 ; mov.ifnb rf34, rf33                         # s1 small.py:114 sub | s2 141 x0
+    rot rf33, rf33, -1 ; mov.ifnb rf49, rf33                        # s2 141 x7
+    rot rf49, rf49, -2 ; mov.ifna rf53, rf49                        # s2 141 x7
+    rot rf33, rf34, -2 ; mov.ifnb rf39, rf33                        # s2 141 x0 | s2 141 x7
+    rot rf39, rf39, -2 ; mov.ifna rf48, rf39                        # s2 141 x7
+    mov.ifna rf44, rf49 ; smul24 rf49, rf53, rf8                    # s2 141 x7 | s2 small.py:52 mul
+    mov.ifna rf26, rf7 ; mov.ifna rf38, rf39                        # s2 141 x0 | s2 141 x7
     add rf49, rf49, rf9 ; smul24 rf53, rf53, rf12                   # s2 small.py:52 add | s2 small.py:52 mul
-    mov.ifna rf43, rf33 ; mov.ifna rf54, rf34                       # s2 140 x0
+    mov.ifna rf43, rf33 ; mov.ifna rf54, rf34                       # s2 141 x0
     add rf33, rf53, rf9 ; smul24 rf53, rf26, rf12                   # s2 small.py:52 add | s2 small.py:52 mul
     add rf49, rf49, rf53 ; smul24 rf53, rf48, rf14                  # s2 small.py:52 s0 | s2 small.py:52 mul
     add rf48, rf53, rf9 ; smul24 rf53, rf48, rf16                   # s2 small.py:52 add | s2 small.py:52 mul
@@ -280,10 +280,10 @@ loop:
     add rf38, rf38, rf26 ; smul24 rf26, rf46, rf24                  # s2 small.py:45 add | s2 small.py:52 mul
     asr rf38, rf38, 14 ; add rf53, rf53, rf9                        # s2 small.py:45 t2 | s2 small.py:52 add
     add rf46, rf41, rf9 ; smul24 rf41, rf48, rf24                   # s2 small.py:52 add | s2 small.py:52 mul
-    mov tmuau, rf28 ; smul24 rf48, rf48, rf23 ; thrsw               # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffe (u16)
+    mov tmuau, rf28 ; smul24 rf48, rf48, rf23 ; thrsw               # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffe (u16)
     add rf37, rf40, rf37 ; smul24 rf40, rf54, rf23                  # s2 small.py:45 add | s2 small.py:52 mul
     asr rf37, rf37, 14 ; smul24 rf54, rf54, rf24                    # s2 small.py:45 t0 | s2 small.py:52 mul
-    add rf20, rf43, rf20 ; smul24 rf39, rf47, rf24 ; ldtmu.rf43     # s2 small.py:45 add | s2 small.py:52 mul | s2 142 load dst
+    add rf20, rf43, rf20 ; smul24 rf39, rf47, rf24 ; ldtmu.rf43     # s2 small.py:45 add | s2 small.py:52 mul | s2 143 load dst
     asr rf20, rf20, 14 ; smul24 rf47, rf47, rf23                    # s2 small.py:45 t2 | s2 small.py:52 mul
     add rf7, rf7, rf9 ; add rf26, rf26, rf9                         # s2 small.py:52 add
     add rf53, rf53, rf41 ; smul24 rf41, rf36, rf24                  # s2 small.py:52 a0 | s2 small.py:52 mul
@@ -293,124 +293,124 @@ loop:
     add rf7, rf7, rf41 ; smul24 rf41, rf50, rf24                    # s2 small.py:52 a0 | s2 small.py:52 mul
     sub rf26, rf26, rf36 ; smul24 rf36, rf50, rf23                  # s2 small.py:52 a1 | s2 small.py:52 mul
     sub rf36, rf39, rf41 ; add rf39, rf47, rf36                     # s2 small.py:52 b0 | s2 small.py:52 b1
-    mov tmuau, rf31 ; add rf31, rf31, rf30 ; thrsw                  # s2 142 load dst | uniform 0xfffffffe (u16)
+    mov tmuau, rf31 ; add rf31, rf31, rf30 ; thrsw                  # s2 143 load dst | uniform 0xfffffffe (u16)
     add rf33, rf49, rf38 ; add rf44, rf33, rf44                     # s2 small.py:110 residuals0 | s2 small.py:45 add
     asr rf44, rf44, 14 ; add rf51, rf51, rf52                       # s2 small.py:45 t1 | s2 small.py:45 add
     asr rf52, rf51, 14 ; sub rf51, rf53, rf40                       # s2 small.py:45 t3 | s2 small.py:46 sub
     asr rf51, rf51, 14 ; sub rf41, rf46, rf54                       # s2 small.py:46 t6 | s2 small.py:46 sub
     asr rf47, rf41, 14 ; add rf41, rf37, rf20                       # s2 small.py:46 t7 | s2 small.py:110 residuals0
-    add rf34, rf11, rf34 ; add rf35, rf35, rf42 ; ldtmu.rf11        # s2 small.py:45 add | s2 142 load dst
+    add rf34, rf11, rf34 ; add rf35, rf35, rf42 ; ldtmu.rf11        # s2 small.py:45 add | s2 143 load dst
     asr rf42, rf34, 14 ; sub rf34, rf7, rf36                        # s2 small.py:45 t1 | s2 small.py:46 sub
-    asr rf35, rf35, 14 ; mov tmuau, rf31                            # s2 small.py:45 t3 | s2 142 load dst | uniform 0xfffffffe (u16)
-    asr rf31, rf34, 14 ; add rf34, rf31, rf30                       # s2 small.py:46 t6 | s2 142 load dst
-    sub rf33, rf26, rf39 ; add rf50, rf33, rf17 ; thrsw             # s2 small.py:46 sub | s2 142 rshr
+    asr rf35, rf35, 14 ; mov tmuau, rf31                            # s2 small.py:45 t3 | s2 143 load dst | uniform 0xfffffffe (u16)
+    asr rf31, rf34, 14 ; add rf34, rf31, rf30                       # s2 small.py:46 t6 | s2 143 load dst
+    sub rf33, rf26, rf39 ; add rf50, rf33, rf17 ; thrsw             # s2 small.py:46 sub | s2 143 rshr
     asr rf33, rf33, 14 ; add rf40, rf53, rf40                       # s2 small.py:46 t7 | s2 small.py:45 add
-    asr rf50, rf50, 5 ; add rf41, rf41, rf17                        # s2 142 rshr
+    asr rf50, rf50, 5 ; add rf41, rf41, rf17                        # s2 143 rshr
     asr rf36, rf40, 14 ; add rf7, rf7, rf36                         # s2 small.py:45 t4 | s2 small.py:45 add
-    asr rf41, rf41, 5 ; mov tmuau, rf34                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffe (u16)
-    asr rf7, rf7, 14 ; add rf34, rf34, rf30                         # s2 small.py:45 t4 | s2 142 load dst
-    sub rf40, rf49, rf38 ; v8dot rf49, rf43, rf32 ; thrsw ; ldtmu.rf38 # s2 small.py:111 t2 | s2 142 load dst
+    asr rf41, rf41, 5 ; mov tmuau, rf34                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffe (u16)
+    asr rf7, rf7, 14 ; add rf34, rf34, rf30                         # s2 small.py:45 t4 | s2 143 load dst
+    sub rf40, rf49, rf38 ; v8dot rf49, rf43, rf32 ; thrsw ; ldtmu.rf38 # s2 small.py:111 t2 | s2 143 load dst
     add rf53, rf51, rf47 ; sub rf56, rf44, rf52                     # s2 small.py:113 add | s2 small.py:111 t3
-    and rf20, rf43, rf29 ; sub rf37, rf37, rf20                     # s2 142 load dst | s2 small.py:111 t2
-    mov tmuau, rf34 ; add rf43, rf34, rf30 ; thrsw ; ldtmu.rf34     # s2 142 load dst | uniform 0xfffffffe (u16)
+    and rf20, rf43, rf29 ; sub rf37, rf37, rf20                     # s2 143 load dst | s2 small.py:111 t2
+    mov tmuau, rf34 ; add rf43, rf34, rf30 ; thrsw ; ldtmu.rf34     # s2 143 load dst | uniform 0xfffffffe (u16)
     add rf48, rf31, rf33 ; sub rf45, rf42, rf35                     # s2 small.py:113 add | s2 small.py:111 t3
-    add rf36, rf49, rf50 ; sub rf49, 0, rf36                        # s2 142 add | s2 small.py:113 residuals1
-    max rf36, rf36, 0 ; smul24 rf53, rf53, rf25                     # s2 142 clip | s2 small.py:33 mul
-    min rf50, rf36, rf29 ; add rf55, rf40, rf56 ; ldtmu.rf36        # s2 142 clip | s2 small.py:113 add | s2 142 load dst
-    shl rf41, rf50, 8 ; add rf20, rf20, rf41                        # s2 142 store dst | s2 142 add
-    max rf20, rf20, 0 ; mov tmuau, rf43                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffe (u16)
-    min rf7, rf20, rf29 ; sub rf20, 0, rf7                          # s2 142 clip | s2 small.py:113 residuals1
-    add rf48, rf43, rf30 ; smul24 rf43, rf48, rf25 ; thrsw          # s2 142 load dst | s2 small.py:33 mul
-    add rf49, rf37, rf45 ; add rf50, rf49, rf17                     # s2 small.py:113 add | s2 142 rshr
-    asr rf50, rf50, 5 ; add rf53, rf53, rf9                         # s2 142 rshr | s2 small.py:33 residuals2
+    add rf36, rf49, rf50 ; sub rf49, 0, rf36                        # s2 143 add | s2 small.py:113 residuals1
+    max rf36, rf36, 0 ; smul24 rf53, rf53, rf25                     # s2 143 clip | s2 small.py:33 mul
+    min rf50, rf36, rf29 ; add rf55, rf40, rf56 ; ldtmu.rf36        # s2 143 clip | s2 small.py:113 add | s2 143 load dst
+    shl rf41, rf50, 8 ; add rf20, rf20, rf41                        # s2 143 store dst | s2 143 add
+    max rf20, rf20, 0 ; mov tmuau, rf43                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffe (u16)
+    min rf7, rf20, rf29 ; sub rf20, 0, rf7                          # s2 143 clip | s2 small.py:113 residuals1
+    add rf48, rf43, rf30 ; smul24 rf43, rf48, rf25 ; thrsw          # s2 143 load dst | s2 small.py:33 mul
+    add rf49, rf37, rf45 ; add rf50, rf49, rf17                     # s2 small.py:113 add | s2 143 rshr
+    asr rf50, rf50, 5 ; add rf53, rf53, rf9                         # s2 143 rshr | s2 small.py:33 residuals2
     asr rf53, rf53, 14 ; smul24 rf55, rf55, rf25                    # s2 small.py:33 residuals2 | s2 small.py:33 mul
-    add rf20, rf20, rf17 ; add rf43, rf43, rf9 ; ldtmu.rf57         # s2 142 rshr | s2 small.py:33 residuals2 | s2 142 load dst
-    asr rf20, rf20, 5 ; mov tmuau, rf48                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffe (u16)
+    add rf20, rf20, rf17 ; add rf43, rf43, rf9 ; ldtmu.rf57         # s2 143 rshr | s2 small.py:33 residuals2 | s2 143 load dst
+    asr rf20, rf20, 5 ; mov tmuau, rf48                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffe (u16)
     asr rf43, rf43, 14 ; smul24 rf49, rf49, rf25                    # s2 small.py:33 residuals2 | s2 small.py:33 mul
-    add rf58, rf55, rf9 ; v8dot rf55, rf11, rf32 ; thrsw            # s2 small.py:33 rshr | s2 142 load dst
-    asr rf48, rf58, 14 ; add tmuau, rf48, rf30                      # s2 small.py:33 rshr | s2 142 load dst | uniform 0xfffffffe (u16)
-    and rf11, rf11, rf29 ; add rf49, rf49, rf9                      # s2 142 load dst | s2 small.py:33 rshr
-    asr rf49, rf49, 14 ; add rf50, rf55, rf50                       # s2 small.py:33 rshr | s2 142 add
-    max rf50, rf50, 0 ; add rf53, rf53, rf17                        # s2 142 clip | s2 142 rshr
-    asr rf40, rf53, 5 ; sub rf53, rf40, rf56                        # s2 142 rshr | s2 small.py:114 sub
-    min rf50, rf50, rf29 ; sub.pushc -, rf1, rf3                    # s2 142 clip | s2 142 store dst
-    tmuwt - ; add rf11, rf11, rf20 ; thrsw ; ldtmu.rf20             # the last trip's stores | s2 142 add | s2 142 load dst
-    max rf11, rf11, 0 ; add rf43, rf43, rf17                        # s2 142 clip | s2 142 rshr
-    asr rf37, rf43, 5 ; sub rf43, rf37, rf45                        # s2 142 rshr | s2 small.py:114 sub
-    min rf11, rf11, rf29 ; v8dot rf56, rf38, rf32 ; ldtmu.rf45      # s2 142 clip | s2 142 load dst
-    shl rf47, rf50, 8 ; sub rf50, rf51, rf47                        # s2 142 store dst | s2 small.py:114 sub
+    add rf58, rf55, rf9 ; v8dot rf55, rf11, rf32 ; thrsw            # s2 small.py:33 rshr | s2 143 load dst
+    asr rf48, rf58, 14 ; add tmuau, rf48, rf30                      # s2 small.py:33 rshr | s2 143 load dst | uniform 0xfffffffe (u16)
+    and rf11, rf11, rf29 ; add rf49, rf49, rf9                      # s2 143 load dst | s2 small.py:33 rshr
+    asr rf49, rf49, 14 ; add rf50, rf55, rf50                       # s2 small.py:33 rshr | s2 143 add
+    max rf50, rf50, 0 ; add rf53, rf53, rf17                        # s2 143 clip | s2 143 rshr
+    asr rf40, rf53, 5 ; sub rf53, rf40, rf56                        # s2 143 rshr | s2 small.py:114 sub
+    min rf50, rf50, rf29 ; sub.pushc -, rf1, rf3                    # s2 143 clip | s2 143 store dst
+    tmuwt - ; add rf11, rf11, rf20 ; thrsw ; ldtmu.rf20             # the last trip's stores | s2 143 add | s2 143 load dst
+    max rf11, rf11, 0 ; add rf43, rf43, rf17                        # s2 143 clip | s2 143 rshr
+    asr rf37, rf43, 5 ; sub rf43, rf37, rf45                        # s2 143 rshr | s2 small.py:114 sub
+    min rf11, rf11, rf29 ; v8dot rf56, rf38, rf32 ; ldtmu.rf45      # s2 143 clip | s2 143 load dst
+    shl rf47, rf50, 8 ; sub rf50, rf51, rf47                        # s2 143 store dst | s2 small.py:114 sub
     sub rf48, 0, rf48 ; smul24 rf53, rf53, rf25                     # s2 small.py:113 residuals3 | s2 small.py:33 mul
-    and rf31, rf38, rf29 ; sub rf33, rf31, rf33                     # s2 142 load dst | s2 small.py:114 sub
+    and rf31, rf38, rf29 ; sub rf33, rf31, rf33                     # s2 143 load dst | s2 small.py:114 sub
     sub rf43, 0, rf49 ; smul24 rf49, rf43, rf25                     # s2 small.py:113 residuals3 | s2 small.py:33 mul
-    add rf40, rf56, rf40 ; smul24 rf50, rf50, rf25                  # s2 142 add | s2 small.py:33 mul
-    max rf7, rf40, 0 ; add tmud, rf7, rf41                          # s2 142 clip | s2 142 store dst
-    min rf7, rf7, rf29 ; add rf48, rf48, rf17                       # s2 142 clip | s2 142 rshr
-    asr rf48, rf48, 5 ; add rf53, rf53, rf9                         # s2 142 rshr | s2 small.py:33 residuals4
+    add rf40, rf56, rf40 ; smul24 rf50, rf50, rf25                  # s2 143 add | s2 small.py:33 mul
+    max rf7, rf40, 0 ; add tmud, rf7, rf41                          # s2 143 clip | s2 143 store dst
+    min rf7, rf7, rf29 ; add rf48, rf48, rf17                       # s2 143 clip | s2 143 rshr
+    asr rf48, rf48, 5 ; add rf53, rf53, rf9                         # s2 143 rshr | s2 small.py:33 residuals4
     asr rf53, rf53, 14 ; smul24 rf33, rf33, rf25                    # s2 small.py:33 residuals4 | s2 small.py:33 mul
-    shl rf31, rf7, 8 ; add rf7, rf31, rf37                          # s2 142 store dst | s2 142 add
-    max rf7, rf7, 0 ; add rf43, rf43, rf17                          # s2 142 clip | s2 142 rshr
-    asr rf43, rf43, 5 ; add rf49, rf49, rf9                         # s2 142 rshr | s2 small.py:33 residuals4
-    asr rf49, rf49, 14 ; v8dot rf37, rf34, rf32                     # s2 small.py:33 residuals4 | s2 142 load dst
-    min rf7, rf7, rf29 ; add rf50, rf50, rf9                        # s2 142 clip | s2 small.py:33 rshr
-    asr rf50, rf50, 14 ; mov.ifna tmuau, rf28                       # s2 small.py:33 rshr | s2 142 store dst | uniform 0xfffffffe (u16)
-    add rf33, rf28, rf30 ; add rf28, rf33, rf9                      # s2 142 store dst | s2 small.py:33 rshr
-    asr rf11, rf28, 14 ; add tmud, rf11, rf47                       # s2 small.py:33 rshr | s2 142 store dst
-    and rf34, rf34, rf29 ; add rf37, rf37, rf48                     # s2 142 load dst | s2 142 add
-    max rf37, rf37, 0 ; add rf53, rf53, rf17                        # s2 142 clip | s2 142 rshr
-    asr rf53, rf53, 5 ; add rf49, rf49, rf17                        # s2 142 rshr
-    asr rf43, rf49, 5 ; add rf34, rf34, rf43                        # s2 142 rshr | s2 142 add
-    max rf34, rf34, 0 ; v8dot rf49, rf36, rf32                      # s2 142 clip | s2 142 load dst
-    min rf37, rf37, rf29 ; sub rf50, 0, rf50                        # s2 142 clip | s2 small.py:114 residuals5
-    min rf34, rf34, rf29 ; mov.ifna tmuau, rf33                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    shl rf37, rf37, 8 ; add rf33, rf33, rf30                        # s2 142 store dst
-    and rf11, rf36, rf29 ; sub rf36, 0, rf11                        # s2 142 load dst | s2 small.py:114 residuals5
-    add rf50, rf46, rf54 ; add rf46, rf50, rf17                     # s2 small.py:45 add | s2 142 rshr
-    asr rf7, rf50, 14 ; add tmud, rf7, rf31                         # s2 small.py:45 residuals6 | s2 142 store dst
-    asr rf49, rf46, 5 ; add rf46, rf49, rf53                        # s2 142 rshr | s2 142 add
-    max rf39, rf46, 0 ; add rf26, rf26, rf39                        # s2 142 clip | s2 small.py:45 add
-    asr rf36, rf26, 14 ; add rf26, rf36, rf17                       # s2 small.py:45 residuals6 | s2 142 rshr
-    asr rf26, rf26, 5 ; add rf11, rf11, rf43                        # s2 142 rshr | s2 142 add
-    max rf11, rf11, 0 ; v8dot rf43, rf57, rf32                      # s2 142 clip | s2 142 load dst
-    min rf39, rf39, rf29 ; mov.ifna tmuau, rf33                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf11, rf11, rf29 ; add rf33, rf33, rf30                     # s2 142 clip | s2 142 store dst
-    shl rf7, rf39, 8 ; add rf39, rf7, rf17                          # s2 142 store dst | s2 142 rshr
-    asr rf43, rf39, 5 ; add rf39, rf43, rf49                        # s2 142 rshr | s2 142 add
-    max rf39, rf39, 0 ; add rf44, rf44, rf52                        # s2 142 clip | s2 small.py:110 t1
-    min rf57, rf39, rf29 ; v8dot rf39, rf57, 1                      # s2 142 clip | s2 142 load dst
-    shl rf34, rf57, 8 ; add tmud, rf34, rf37                        # s2 142 store dst
-    add rf35, rf36, rf17 ; add rf36, rf42, rf35                     # s2 142 rshr | s2 small.py:110 t1
-    asr rf35, rf35, 5 ; add rf26, rf39, rf26                        # s2 142 rshr | s2 142 add
-    max rf26, rf26, 0 ; v8dot rf39, rf20, rf32                      # s2 142 clip | s2 142 load dst
-    min rf44, rf26, rf29 ; sub rf26, 0, rf44                        # s2 142 clip | s2 small.py:114 residuals7
-    mov.ifna tmuau, rf33 ; add rf33, rf33, rf30                     # s2 142 store dst | uniform 0xfffffffe (u16)
+    shl rf31, rf7, 8 ; add rf7, rf31, rf37                          # s2 143 store dst | s2 143 add
+    max rf7, rf7, 0 ; add rf43, rf43, rf17                          # s2 143 clip | s2 143 rshr
+    asr rf43, rf43, 5 ; add rf49, rf49, rf9                         # s2 143 rshr | s2 small.py:33 residuals4
+    asr rf49, rf49, 14 ; v8dot rf37, rf34, rf32                     # s2 small.py:33 residuals4 | s2 143 load dst
+    min rf7, rf7, rf29 ; add rf50, rf50, rf9                        # s2 143 clip | s2 small.py:33 rshr
+    asr rf50, rf50, 14 ; mov.ifna tmuau, rf28                       # s2 small.py:33 rshr | s2 143 store dst | uniform 0xfffffffe (u16)
+    add rf33, rf28, rf30 ; add rf28, rf33, rf9                      # s2 143 store dst | s2 small.py:33 rshr
+    asr rf11, rf28, 14 ; add tmud, rf11, rf47                       # s2 small.py:33 rshr | s2 143 store dst
+    and rf34, rf34, rf29 ; add rf37, rf37, rf48                     # s2 143 load dst | s2 143 add
+    max rf37, rf37, 0 ; add rf53, rf53, rf17                        # s2 143 clip | s2 143 rshr
+    asr rf53, rf53, 5 ; add rf49, rf49, rf17                        # s2 143 rshr
+    asr rf43, rf49, 5 ; add rf34, rf34, rf43                        # s2 143 rshr | s2 143 add
+    max rf34, rf34, 0 ; v8dot rf49, rf36, rf32                      # s2 143 clip | s2 143 load dst
+    min rf37, rf37, rf29 ; sub rf50, 0, rf50                        # s2 143 clip | s2 small.py:114 residuals5
+    min rf34, rf34, rf29 ; mov.ifna tmuau, rf33                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    shl rf37, rf37, 8 ; add rf33, rf33, rf30                        # s2 143 store dst
+    and rf11, rf36, rf29 ; sub rf36, 0, rf11                        # s2 143 load dst | s2 small.py:114 residuals5
+    add rf50, rf46, rf54 ; add rf46, rf50, rf17                     # s2 small.py:45 add | s2 143 rshr
+    asr rf7, rf50, 14 ; add tmud, rf7, rf31                         # s2 small.py:45 residuals6 | s2 143 store dst
+    asr rf49, rf46, 5 ; add rf46, rf49, rf53                        # s2 143 rshr | s2 143 add
+    max rf39, rf46, 0 ; add rf26, rf26, rf39                        # s2 143 clip | s2 small.py:45 add
+    asr rf36, rf26, 14 ; add rf26, rf36, rf17                       # s2 small.py:45 residuals6 | s2 143 rshr
+    asr rf26, rf26, 5 ; add rf11, rf11, rf43                        # s2 143 rshr | s2 143 add
+    max rf11, rf11, 0 ; v8dot rf43, rf57, rf32                      # s2 143 clip | s2 143 load dst
+    min rf39, rf39, rf29 ; mov.ifna tmuau, rf33                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf11, rf11, rf29 ; add rf33, rf33, rf30                     # s2 143 clip | s2 143 store dst
+    shl rf7, rf39, 8 ; add rf39, rf7, rf17                          # s2 143 store dst | s2 143 rshr
+    asr rf43, rf39, 5 ; add rf39, rf43, rf49                        # s2 143 rshr | s2 143 add
+    max rf39, rf39, 0 ; add rf44, rf44, rf52                        # s2 143 clip | s2 small.py:110 t1
+    min rf57, rf39, rf29 ; v8dot rf39, rf57, 1                      # s2 143 clip | s2 143 load dst
+    shl rf34, rf57, 8 ; add tmud, rf34, rf37                        # s2 143 store dst
+    add rf35, rf36, rf17 ; add rf36, rf42, rf35                     # s2 143 rshr | s2 small.py:110 t1
+    asr rf35, rf35, 5 ; add rf26, rf39, rf26                        # s2 143 rshr | s2 143 add
+    max rf26, rf26, 0 ; v8dot rf39, rf20, rf32                      # s2 143 clip | s2 143 load dst
+    min rf44, rf26, rf29 ; sub rf26, 0, rf44                        # s2 143 clip | s2 small.py:114 residuals7
+    mov.ifna tmuau, rf33 ; add rf33, rf33, rf30                     # s2 143 store dst | uniform 0xfffffffe (u16)
     mov rf3, rf4 ; sub rf36, 0, rf36                                # next trip | s2 small.py:114 residuals7
-    umin tmuau, rf3, rf1 ; add rf39, rf39, rf43 ; thrsw             # the item's record | s2 142 add | uniform 0xfffffffa (vec2)
-    max rf26, rf39, 0 ; add rf39, rf26, rf17                        # s2 142 clip | s2 142 rshr
-    asr rf39, rf39, 5 ; add rf36, rf36, rf17                        # s2 142 rshr
-    asr rf36, rf36, 5 ; add tmud, rf11, rf7                         # s2 142 rshr | s2 142 store dst
-    min rf7, rf26, rf29 ; v8dot rf43, rf45, rf32 ; ldtmu.rf26       # s2 142 clip | s2 142 load dst | the item's record
-    shl rf42, rf7, 8 ; add rf28, rf27, rf26                         # s2 142 store dst | s2 142 load dst
-    and rf7, rf20, rf29 ; add rf31, rf28, rf30 ; ldtmu.rf20         # s2 142 load dst | the item's record
-    shl rf7, rf20, 7 ; add rf20, rf7, rf35                          # s1 138 x7 | s2 142 add
-    max rf20, rf20, 0 ; add rf7, rf5, rf7                           # s2 142 clip | s1 138 x7
-    min rf35, rf20, rf29 ; add rf7, rf7, rf6                        # s2 142 clip | s1 138 x7
-    add rf20, rf7, rf10 ; mov.ifna tmuau, rf33                      # s1 138 x0 | s2 142 store dst | uniform 0xfffffffe (u16)
-    mov tmua, rf7 ; add rf7, rf20, rf13 ; thrsw                     # s1 138 x7 | s1 138 x5
-    mov tmua, rf20 ; add rf20, rf7, rf15                            # s1 138 x0 | s1 138 x2
-    mov tmua, rf7 ; add rf26, rf20, rf17                            # s1 138 x5 | s1 138 x3
-    tmuwt - ; add rf11, rf26, rf17 ; thrsw ; ldtmu.rf7              # s1 138 x4 | s1 138 x7
-    mov tmua, rf20 ; add rf20, rf11, rf15                           # s1 138 x2 | s1 138 x1
-    mov tmua, rf26 ; mov rf26, rf7.ih                               # s1 138 x3 | s1 138 x7
-    mov tmua, rf11 ; add rf33, rf33, rf30 ; thrsw ; ldtmu.rf11      # s1 138 x4 | s2 142 store dst | s1 138 x0
-    and rf45, rf45, rf29 ; mov tmua, rf20                           # s2 142 load dst | s1 138 x1
-    add rf39, rf43, rf39 ; add rf36, rf45, rf36                     # s2 142 add
-    max rf34, rf39, 0 ; add tmud, rf44, rf34                        # s2 142 clip | s2 142 store dst
-    max rf36, rf36, 0 ; mov.ifna tmuau, rf33                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf34, rf34, rf29 ; add rf33, rf33, rf30                     # s2 142 clip | s2 142 store dst
-    min rf35, rf36, rf29 ; add tmud, rf35, rf42                     # s2 142 clip | s2 142 store dst
-    shl rf34, rf34, 8 ; mov.ifna tmuau, rf33                        # s2 142 store dst | uniform 0xfffffffe (u16)
-    add tmud, rf35, rf34 ; sub.pushc -, rf1, rf4                    # s2 142 store dst | whether there is a trip more
-    add rf4, rf3, rf2 ; add.ifnb tmuau, rf33, rf30                  # the item's record | s2 142 store dst | uniform 0xfffffffe (u16)
+    umin tmuau, rf3, rf1 ; add rf39, rf39, rf43 ; thrsw             # the item's record | s2 143 add | uniform 0xfffffffa (vec2)
+    max rf26, rf39, 0 ; add rf39, rf26, rf17                        # s2 143 clip | s2 143 rshr
+    asr rf39, rf39, 5 ; add rf36, rf36, rf17                        # s2 143 rshr
+    asr rf36, rf36, 5 ; add tmud, rf11, rf7                         # s2 143 rshr | s2 143 store dst
+    min rf7, rf26, rf29 ; v8dot rf43, rf45, rf32 ; ldtmu.rf26       # s2 143 clip | s2 143 load dst | the item's record
+    shl rf42, rf7, 8 ; add rf28, rf27, rf26                         # s2 143 store dst | s2 143 load dst
+    and rf7, rf20, rf29 ; add rf31, rf28, rf30 ; ldtmu.rf20         # s2 143 load dst | the item's record
+    shl rf7, rf20, 7 ; add rf20, rf7, rf35                          # s1 139 x7 | s2 143 add
+    max rf20, rf20, 0 ; add rf7, rf5, rf7                           # s2 143 clip | s1 139 x7
+    min rf35, rf20, rf29 ; add rf7, rf7, rf6                        # s2 143 clip | s1 139 x7
+    add rf20, rf7, rf10 ; mov.ifna tmuau, rf33                      # s1 139 x0 | s2 143 store dst | uniform 0xfffffffe (u16)
+    mov tmua, rf7 ; add rf7, rf20, rf13 ; thrsw                     # s1 139 x7 | s1 139 x5
+    mov tmua, rf20 ; add rf20, rf7, rf15                            # s1 139 x0 | s1 139 x2
+    mov tmua, rf7 ; add rf26, rf20, rf17                            # s1 139 x5 | s1 139 x3
+    tmuwt - ; add rf11, rf26, rf17 ; thrsw ; ldtmu.rf7              # s1 139 x4 | s1 139 x7
+    mov tmua, rf20 ; add rf20, rf11, rf15                           # s1 139 x2 | s1 139 x1
+    mov tmua, rf26 ; mov rf26, rf7.ih                               # s1 139 x3 | s1 139 x7
+    mov tmua, rf11 ; add rf33, rf33, rf30 ; thrsw ; ldtmu.rf11      # s1 139 x4 | s2 143 store dst | s1 139 x0
+    and rf45, rf45, rf29 ; mov tmua, rf20                           # s2 143 load dst | s1 139 x1
+    add rf39, rf43, rf39 ; add rf36, rf45, rf36                     # s2 143 add
+    max rf34, rf39, 0 ; add tmud, rf44, rf34                        # s2 143 clip | s2 143 store dst
+    max rf36, rf36, 0 ; mov.ifna tmuau, rf33                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf34, rf34, rf29 ; add rf33, rf33, rf30                     # s2 143 clip | s2 143 store dst
+    min rf35, rf36, rf29 ; add tmud, rf35, rf42                     # s2 143 clip | s2 143 store dst
+    shl rf34, rf34, 8 ; mov.ifna tmuau, rf33                        # s2 143 store dst | uniform 0xfffffffe (u16)
+    add tmud, rf35, rf34 ; sub.pushc -, rf1, rf4                    # s2 143 store dst | whether there is a trip more
+    add rf4, rf3, rf2 ; add.ifnb tmuau, rf33, rf30                  # the item's record | s2 143 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

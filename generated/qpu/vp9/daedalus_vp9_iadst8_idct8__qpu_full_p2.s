@@ -164,381 +164,381 @@
     and rf3, rf3, 3 ; add rf4, rf4, rf2
     shl rf4, rf4, 3
     shl rf5, rf2, 8
-    shl rf6, rf3, 3                                                 # s2 140 x0
-    shl rf7, rf3, 1                                                 # s2 142 load dst
+    shl rf6, rf3, 3                                                 # s2 141 x0
+    shl rf7, rf3, 1                                                 # s2 143 load dst
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
     add rf3, rf3, rf4 ; add rf1, rf3, rf1 ; ldunifrf.rf2            # uniform 0x00000400
     umin tmuau, rf3, rf1 ; umul24 rf8, rf0, rf2 ; thrsw             # the item's record | uniform 0xfffffffa (vec2)
     nop ; mov rf4, rf3 ; ldunifrf.rf3                               # first trip | uniform value:scratch
-    nop ; add rf8, rf3, rf8 ; ldunifrf.rf9                          # s1 138 store rows | uniform 0x00000020
+    nop ; add rf8, rf3, rf8 ; ldunifrf.rf9                          # s1 139 store rows | uniform 0x00000020
     nop ; add rf8, rf8, rf5 ; ldtmu.rf5                             # the item's record
-    nop ; add rf11, rf8, rf6 ; ldunifrf.rf6                         # s2 140 x0 | s1 138 store rows | uniform 0x00000024
-    add rf15, rf11, rf9 ; add rf26, rf11, rf6 ; ldunifrf.rf6        # s2 140 x1 | s2 140 x4 | uniform 0x00000080
-    nop ; add rf12, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x4 | s2 140 x2 | uniform 0x00000040
-    nop ; add rf13, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x2 | s2 140 x6 | uniform 0x000000c0
-    nop ; add rf14, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x6 | s2 140 x7 | uniform 0x000000e0
-    nop ; add rf16, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x7 | s2 140 x5 | uniform 0x000000a0
-    nop ; add rf17, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x5 | s2 140 x3 | uniform 0x00000060
-    nop ; add rf18, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x3 | s2 142 load dst | uniform value:dst
-    nop ; add rf19, rf6, rf7 ; ldunifrf.rf6                         # s2 142 load dst | s2 140 x4 | uniform 0x00000084
-    nop ; add rf23, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x4 | s2 140 x2 | uniform 0x00000044
-    nop ; add rf24, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x2 | s2 140 x6 | uniform 0x000000c4
-    nop ; add rf25, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x6 | s2 140 x7 | uniform 0x000000e4
-    nop ; add rf27, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x7 | s2 140 x5 | uniform 0x000000a4
-    nop ; add rf28, rf11, rf6 ; ldunifrf.rf6                        # s2 140 x5 | s2 140 x3 | uniform 0x00000064
-    nop ; add rf29, rf11, rf6 ; ldtmu.rf6                           # s2 140 x3 | the item's record
+    nop ; add rf11, rf8, rf6 ; ldunifrf.rf6                         # s2 141 x0 | s1 139 store rows | uniform 0x00000024
+    add rf15, rf11, rf9 ; add rf26, rf11, rf6 ; ldunifrf.rf6        # s2 141 x1 | s2 141 x4 | uniform 0x00000080
+    nop ; add rf12, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x4 | s2 141 x2 | uniform 0x00000040
+    nop ; add rf13, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x2 | s2 141 x6 | uniform 0x000000c0
+    nop ; add rf14, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x6 | s2 141 x7 | uniform 0x000000e0
+    nop ; add rf16, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x7 | s2 141 x5 | uniform 0x000000a0
+    nop ; add rf17, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x5 | s2 141 x3 | uniform 0x00000060
+    nop ; add rf18, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x3 | s2 143 load dst | uniform value:dst
+    nop ; add rf19, rf6, rf7 ; ldunifrf.rf6                         # s2 143 load dst | s2 141 x4 | uniform 0x00000084
+    nop ; add rf23, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x4 | s2 141 x2 | uniform 0x00000044
+    nop ; add rf24, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x2 | s2 141 x6 | uniform 0x000000c4
+    nop ; add rf25, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x6 | s2 141 x7 | uniform 0x000000e4
+    nop ; add rf27, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x7 | s2 141 x5 | uniform 0x000000a4
+    nop ; add rf28, rf11, rf6 ; ldunifrf.rf6                        # s2 141 x5 | s2 141 x3 | uniform 0x00000064
+    nop ; add rf29, rf11, rf6 ; ldtmu.rf6                           # s2 141 x3 | the item's record
     nop ; ldunifrf.rf7                                              # s1 small.py:52 add | uniform 0x00002000
     nop ; ldunifrf.rf8                                              # s1 small.py:52 mul | uniform 0x00003b21
     nop ; ldunifrf.rf9                                              # s1 small.py:52 mul | uniform 0x0000187e
     nop ; ldunifrf.rf10                                             # s1 small.py:33 mul | uniform 0x00002d41
-    nop ; ldunifrf.rf20                                             # s2 142 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf21                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; sub rf22, rf11, -4                                        # s2 140 x0
+    nop ; ldunifrf.rf20                                             # s2 143 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf21                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; sub rf22, rf11, -4                                        # s2 141 x0
 loop:
     eidx rf30 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf32               # uniform value:threads
     and rf30, rf30, 3 ; add rf31, rf3, rf31
-    shl rf30, rf30, 2 ; umul24 rf33, rf0, rf2                       # s1 138 x7
+    shl rf30, rf30, 2 ; umul24 rf33, rf0, rf2                       # s1 139 x7
     shl rf32, rf32, 5 ; add rf33, rf3, rf33
-    shl rf34, rf6, 7 ; add rf32, rf4, rf32                          # s1 138 x7 | the item's record
-    tmuwt - ; umul24 rf35, rf0, rf2 ; ldunifrf.rf36                 # s1 138 x7 | uniform value:coeffs
-    umin tmuau, rf32, rf1 ; add rf30, rf36, rf30                    # the item's record | s1 138 x7 | uniform 0xfffffffa (vec2)
-    eidx rf34 ; add rf30, rf30, rf34 ; ldunifrf.rf36                # s1 138 x7 | uniform 0x00000070
-    eidx rf36 ; add rf30, rf30, rf36 ; ldunifrf.rf37                # s1 138 x7 | s1 138 x0 | uniform 0xffffff90
-    mov tmuau, rf30 ; add rf30, rf30, rf37 ; thrsw                  # s1 138 x7 | s1 138 x0 | uniform 0xfffffffe (u16)
-    shr rf34, rf34, 2 ; mov tmuau, rf30                             # s1 138 x0 | uniform 0xfffffffe (u16)
-    eidx rf35 ; add rf37, rf3, rf35 ; ldunifrf.rf38                 # s1 138 x5 | uniform 0x00000050
-    eidx rf39 ; add rf30, rf30, rf38 ; thrsw ; ldunifrf.rf40        # s1 138 x5 | s1 138 x2 | uniform 0xffffffd0
-    mov tmuau, rf30 ; add rf41, rf30, rf40 ; ldtmu.rf30             # s1 138 x5 | s1 138 x2 | the item's record | uniform 0xfffffffe (u16)
-    eidx rf43 ; mov tmuau, rf41 ; ldtmu.rf42                        # s1 138 x2 | the item's record | uniform 0xfffffffe (u16)
-    eidx rf44 ; umul24 rf45, rf0, rf2 ; thrsw ; ldunifrf.rf46       # s1 138 x3 | uniform 0x00000010
-    eidx rf48 ; add rf47, rf41, rf46 ; ldtmu.rf41                   # s1 138 x3 | s1 138 x7
-    mov tmuau, rf47 ; add rf47, rf47, rf46 ; ldtmu.rf46             # s1 138 x3 | s1 138 x4 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf47 ; add rf47, rf47, rf40 ; thrsw ; ldtmu.rf40     # s1 138 x4 | s1 138 x1 | s1 138 x5 | uniform 0xfffffffe (u16)
-    mov tmuau, rf47 ; add rf38, rf47, rf38                          # s1 138 x1 | s1 138 x6 | uniform 0xfffffffe (u16)
-    shl rf34, rf34, 8 ; mov tmuau, rf38                             # s1 138 x6 | uniform 0xfffffffe (u16)
-    mov rf41, rf41.il ; mov rf46, rf46.il ; thrsw ; ldtmu.rf47      # s1 138 x7 | s1 138 x0 | s1 138 x2
-    and rf40, rf36, 3 ; mov rf36, rf40.il                           # s1 138 x5
-    eidx rf49 ; mov rf47, rf47.il ; ldunifrf.rf50                   # s1 138 x2 | s1 138 x7 | uniform 0x00000012
-    eidx rf51 ; add rf50, rf38, rf50 ; thrsw ; ldtmu.rf38           # s1 138 x7 | s1 138 x3
-    shl rf40, rf40, 6 ; mov tmuau, rf50                             # s1 138 store rows | s1 138 x7 | uniform 0xfffffffe (u16)
-    shr rf38, rf35, 2 ; mov rf35, rf38.il                           # s1 138 x3
-    eidx rf52 ; add rf34, rf31, rf34 ; thrsw ; ldtmu.rf31           # s1 138 x4
-    shl rf38, rf38, 8 ; mov rf31, rf31.il                           # s1 138 x4
+    shl rf34, rf6, 7 ; add rf32, rf4, rf32                          # s1 139 x7 | the item's record
+    tmuwt - ; umul24 rf35, rf0, rf2 ; ldunifrf.rf36                 # s1 139 x7 | uniform value:coeffs
+    umin tmuau, rf32, rf1 ; add rf30, rf36, rf30                    # the item's record | s1 139 x7 | uniform 0xfffffffa (vec2)
+    eidx rf34 ; add rf30, rf30, rf34 ; ldunifrf.rf36                # s1 139 x7 | uniform 0x00000070
+    eidx rf36 ; add rf30, rf30, rf36 ; ldunifrf.rf37                # s1 139 x7 | s1 139 x0 | uniform 0xffffff90
+    mov tmuau, rf30 ; add rf30, rf30, rf37 ; thrsw                  # s1 139 x7 | s1 139 x0 | uniform 0xfffffffe (u16)
+    shr rf34, rf34, 2 ; mov tmuau, rf30                             # s1 139 x0 | uniform 0xfffffffe (u16)
+    eidx rf35 ; add rf37, rf3, rf35 ; ldunifrf.rf38                 # s1 139 x5 | uniform 0x00000050
+    eidx rf39 ; add rf30, rf30, rf38 ; thrsw ; ldunifrf.rf40        # s1 139 x5 | s1 139 x2 | uniform 0xffffffd0
+    mov tmuau, rf30 ; add rf41, rf30, rf40 ; ldtmu.rf30             # s1 139 x5 | s1 139 x2 | the item's record | uniform 0xfffffffe (u16)
+    eidx rf43 ; mov tmuau, rf41 ; ldtmu.rf42                        # s1 139 x2 | the item's record | uniform 0xfffffffe (u16)
+    eidx rf44 ; umul24 rf45, rf0, rf2 ; thrsw ; ldunifrf.rf46       # s1 139 x3 | uniform 0x00000010
+    eidx rf48 ; add rf47, rf41, rf46 ; ldtmu.rf41                   # s1 139 x3 | s1 139 x7
+    mov tmuau, rf47 ; add rf47, rf47, rf46 ; ldtmu.rf46             # s1 139 x3 | s1 139 x4 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf47 ; add rf47, rf47, rf40 ; thrsw ; ldtmu.rf40     # s1 139 x4 | s1 139 x1 | s1 139 x5 | uniform 0xfffffffe (u16)
+    mov tmuau, rf47 ; add rf38, rf47, rf38                          # s1 139 x1 | s1 139 x6 | uniform 0xfffffffe (u16)
+    shl rf34, rf34, 8 ; mov tmuau, rf38                             # s1 139 x6 | uniform 0xfffffffe (u16)
+    mov rf41, rf41.il ; mov rf46, rf46.il ; thrsw ; ldtmu.rf47      # s1 139 x7 | s1 139 x0 | s1 139 x2
+    and rf40, rf36, 3 ; mov rf36, rf40.il                           # s1 139 x5
+    eidx rf49 ; mov rf47, rf47.il ; ldunifrf.rf50                   # s1 139 x2 | s1 139 x7 | uniform 0x00000012
+    eidx rf51 ; add rf50, rf38, rf50 ; thrsw ; ldtmu.rf38           # s1 139 x7 | s1 139 x3
+    shl rf40, rf40, 6 ; mov tmuau, rf50                             # s1 139 store rows | s1 139 x7 | uniform 0xfffffffe (u16)
+    shr rf38, rf35, 2 ; mov rf35, rf38.il                           # s1 139 x3
+    eidx rf52 ; add rf34, rf31, rf34 ; thrsw ; ldtmu.rf31           # s1 139 x4
+    shl rf38, rf38, 8 ; mov rf31, rf31.il                           # s1 139 x4
     and rf38, rf39, 3 ; add rf33, rf33, rf38
     eidx rf39 ; add rf45, rf3, rf45 ; thrsw ; ldunifrf.rf53         # s1 small.py:52 mul | uniform 0x00003fb1
-    eidx rf55 ; smul24 rf53, rf41, rf53 ; ldtmu.rf54                # s1 small.py:52 mul | s1 138 x1
-    add rf53, rf53, rf7 ; mov rf54, rf54.il ; ldunifrf.rf56         # s1 small.py:52 add | s1 138 x1 | s1 138 x0 | uniform 0xffffff90
-    shl rf50, rf38, 6 ; add rf38, rf50, rf56                        # s1 138 store rows | s1 138 x0
-    shr rf43, rf43, 2 ; mov tmuau, rf38                             # s1 138 x0 | uniform 0xfffffffe (u16)
-    eidx rf50 ; add rf33, rf33, rf50 ; thrsw ; ldunifrf.rf56        # s1 138 store rows | s1 small.py:52 mul | uniform 0x00000646
+    eidx rf55 ; smul24 rf53, rf41, rf53 ; ldtmu.rf54                # s1 small.py:52 mul | s1 139 x1
+    add rf53, rf53, rf7 ; mov rf54, rf54.il ; ldunifrf.rf56         # s1 small.py:52 add | s1 139 x1 | s1 139 x0 | uniform 0xffffff90
+    shl rf50, rf38, 6 ; add rf38, rf50, rf56                        # s1 139 store rows | s1 139 x0
+    shr rf43, rf43, 2 ; mov tmuau, rf38                             # s1 139 x0 | uniform 0xfffffffe (u16)
+    eidx rf50 ; add rf33, rf33, rf50 ; thrsw ; ldunifrf.rf56        # s1 139 store rows | s1 small.py:52 mul | uniform 0x00000646
     eidx rf57 ; smul24 rf56, rf46, rf56 ; ldunifrf.rf58             # s1 small.py:52 mul | uniform 0x00003871
     add rf53, rf53, rf56 ; smul24 rf56, rf36, rf58 ; ldunifrf.rf58  # s1 small.py:52 s0 | s1 small.py:52 mul | uniform 0x00001e2b
     add rf36, rf56, rf7 ; smul24 rf56, rf36, rf58 ; thrsw ; ldunifrf.rf59 # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x0000289a
     add rf60, rf56, rf7 ; smul24 rf56, rf35, rf59 ; ldunifrf.rf61   # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00003179
-    mov rf6, rf42 ; smul24 rf42, rf31, rf61 ; ldtmu.rf62            # next trip | s1 small.py:52 mul | s1 138 x6
-    mov rf62, rf62.il ; smul24 rf58, rf47, rf58 ; ldunifrf.rf63     # s1 138 x6 | s1 small.py:52 mul | uniform 0x00000646
+    mov rf6, rf42 ; smul24 rf42, rf31, rf61 ; ldtmu.rf62            # next trip | s1 small.py:52 mul | s1 139 x6
+    mov rf62, rf62.il ; smul24 rf58, rf47, rf58 ; ldunifrf.rf63     # s1 139 x6 | s1 small.py:52 mul | uniform 0x00000646
     shl rf43, rf43, 8 ; smul24 rf41, rf41, rf63                     # s1 small.py:52 mul
     and rf44, rf44, 3 ; smul24 rf31, rf31, rf59                     # s1 small.py:52 mul
     add rf35, rf56, rf42 ; smul24 rf42, rf35, rf61 ; ldunifrf.rf56  # s1 small.py:52 s4 | s1 small.py:52 mul | uniform 0x00001294
     add rf61, rf41, rf7 ; smul24 rf41, rf54, rf56 ; ldunifrf.rf59   # s1 small.py:52 add | s1 small.py:52 mul | uniform 0x00003d3f
     add rf36, rf36, rf58 ; smul24 rf56, rf62, rf56 ; ldunifrf.rf58  # s1 small.py:52 s2 | s1 small.py:52 mul | uniform 0x00003fb1
     sub rf42, rf42, rf31 ; smul24 rf31, rf62, rf59 ; ldunifrf.rf62  # s1 small.py:52 s5 | s1 small.py:52 mul | uniform 0x00003871
-    add rf31, rf41, rf31 ; smul24 rf41, rf54, rf59 ; ldunifrf.rf54  # s1 small.py:52 s6 | s1 small.py:52 mul | s1 138 x5 | uniform 0x00000050
-    shl rf46, rf44, 6 ; smul24 rf44, rf46, rf58                     # s1 138 store rows | s1 small.py:52 mul
+    add rf31, rf41, rf31 ; smul24 rf41, rf54, rf59 ; ldunifrf.rf54  # s1 small.py:52 s6 | s1 small.py:52 mul | s1 139 x5 | uniform 0x00000050
+    shl rf46, rf44, 6 ; smul24 rf44, rf46, rf58                     # s1 139 store rows | s1 small.py:52 mul
     shr rf48, rf48, 2 ; smul24 rf47, rf47, rf62                     # s1 small.py:52 mul
-    shl rf48, rf48, 8 ; add rf38, rf38, rf54                        # s1 138 x5
+    shl rf48, rf48, 8 ; add rf38, rf38, rf54                        # s1 139 x5
     and rf49, rf49, 3 ; sub rf41, rf41, rf56                        # s1 small.py:52 s7
-    sub rf61, rf53, rf35 ; sub rf44, rf61, rf44 ; ldunifrf.rf56     # s1 small.py:46 sub | s1 small.py:52 s1 | s1 138 x2 | uniform 0xffffffd0
+    sub rf61, rf53, rf35 ; sub rf44, rf61, rf44 ; ldunifrf.rf56     # s1 small.py:46 sub | s1 small.py:52 s1 | s1 139 x2 | uniform 0xffffffd0
     asr rf60, rf61, 14 ; sub rf47, rf60, rf47                       # s1 small.py:46 t4 | s1 small.py:52 s3
-    shl rf49, rf49, 6 ; mov tmuau, rf38                             # s1 138 store rows | s1 138 x5 | uniform 0xfffffffe (u16)
+    shl rf49, rf49, 6 ; mov tmuau, rf38                             # s1 139 store rows | s1 139 x5 | uniform 0xfffffffe (u16)
     shr rf61, rf51, 2 ; sub rf51, rf36, rf31                        # s1 small.py:46 sub
     asr rf62, rf51, 14 ; sub rf51, rf44, rf42                       # s1 small.py:46 t6 | s1 small.py:46 sub
     asr rf51, rf51, 14 ; sub rf58, rf47, rf41                       # s1 small.py:46 t5 | s1 small.py:46 sub
-    asr rf38, rf58, 14 ; add rf58, rf38, rf56                       # s1 small.py:46 t7 | s1 138 x2
-    mov tmuau, rf58 ; smul24 rf59, rf60, rf8 ; thrsw ; ldtmu.rf63   # s1 138 x2 | s1 small.py:52 mul | s1 138 x7 | uniform 0xfffffffe (u16)
+    asr rf38, rf58, 14 ; add rf58, rf38, rf56                       # s1 small.py:46 t7 | s1 139 x2
+    mov tmuau, rf58 ; smul24 rf59, rf60, rf8 ; thrsw ; ldtmu.rf63   # s1 139 x2 | s1 small.py:52 mul | s1 139 x7 | uniform 0xfffffffe (u16)
     shl rf61, rf61, 8 ; smul24 rf60, rf60, rf9                      # s1 small.py:52 mul
     and rf52, rf52, 3 ; add rf35, rf53, rf35                        # s1 small.py:45 add
     asr rf31, rf35, 14 ; add rf35, rf36, rf31                       # s1 small.py:45 t0 | s1 small.py:45 add
     asr rf35, rf35, 14 ; add rf59, rf59, rf7                        # s1 small.py:45 t2 | s1 small.py:52 add
-    tmuwt - ; add rf60, rf60, rf7 ; thrsw ; ldunifrf.rf36           # the last trip's stores | s1 small.py:52 add | s1 138 x3 | uniform 0x00000010
-    shl rf53, rf52, 6 ; smul24 rf52, rf51, rf9                      # s1 138 store rows | s1 small.py:52 mul
+    tmuwt - ; add rf60, rf60, rf7 ; thrsw ; ldunifrf.rf36           # the last trip's stores | s1 small.py:52 add | s1 139 x3 | uniform 0x00000010
+    shl rf53, rf52, 6 ; smul24 rf52, rf51, rf9                      # s1 139 store rows | s1 small.py:52 mul
     shr rf51, rf39, 2 ; smul24 rf39, rf51, rf8                      # s1 small.py:52 mul
-    shl rf58, rf51, 8 ; add rf51, rf58, rf36                        # s1 138 x3
+    shl rf58, rf51, 8 ; add rf51, rf58, rf36                        # s1 139 x3
     and rf55, rf55, 3 ; add rf52, rf59, rf52                        # s1 small.py:52 a0
-    sub rf60, rf60, rf39 ; smul24 rf39, rf38, rf8 ; ldtmu.rf59      # s1 small.py:52 a1 | s1 small.py:52 mul | s1 138 x0
-    mov tmuau, rf51 ; smul24 rf38, rf38, rf9 ; thrsw                # s1 138 x3 | s1 small.py:52 mul | uniform 0xfffffffe (u16)
-    shl rf44, rf55, 6 ; add rf42, rf44, rf42                        # s1 138 store rows | s1 small.py:45 add
+    sub rf60, rf60, rf39 ; smul24 rf39, rf38, rf8 ; ldtmu.rf59      # s1 small.py:52 a1 | s1 small.py:52 mul | s1 139 x0
+    mov tmuau, rf51 ; smul24 rf38, rf38, rf9 ; thrsw                # s1 139 x3 | s1 small.py:52 mul | uniform 0xfffffffe (u16)
+    shl rf44, rf55, 6 ; add rf42, rf44, rf42                        # s1 139 store rows | s1 small.py:45 add
     asr rf55, rf42, 14 ; smul24 rf42, rf62, rf9                     # s1 small.py:45 t1 | s1 small.py:52 mul
-    sub rf39, rf39, rf42 ; smul24 rf42, rf62, rf8 ; ldtmu.rf62      # s1 small.py:52 b0 | s1 small.py:52 mul | s1 138 x5
+    sub rf39, rf39, rf42 ; smul24 rf42, rf62, rf8 ; ldtmu.rf62      # s1 small.py:52 b0 | s1 small.py:52 mul | s1 139 x5
     shr rf42, rf50, 2 ; add rf38, rf38, rf42                        # s1 small.py:52 b1
-    add rf47, rf47, rf41 ; sub rf41, rf52, rf39 ; ldtmu.rf50        # s1 small.py:45 add | s1 small.py:46 sub | s1 138 x2
-    asr rf36, rf47, 14 ; add rf47, rf51, rf36                       # s1 small.py:45 t3 | s1 138 x4
+    add rf47, rf47, rf41 ; sub rf41, rf52, rf39 ; ldtmu.rf50        # s1 small.py:45 add | s1 small.py:46 sub | s1 139 x2
+    asr rf36, rf47, 14 ; add rf47, rf51, rf36                       # s1 small.py:45 t3 | s1 139 x4
     asr rf41, rf41, 14 ; sub rf51, rf60, rf38                       # s1 small.py:46 t6 | s1 small.py:46 sub
     asr rf51, rf51, 14 ; add rf39, rf52, rf39                       # s1 small.py:46 t7 | s1 small.py:45 add
-    asr rf39, rf39, 14 ; add tmud, rf31, rf35                       # s1 small.py:45 t4 | s1 138 store rows
+    asr rf39, rf39, 14 ; add tmud, rf31, rf35                       # s1 small.py:45 t4 | s1 139 store rows
     shl rf52, rf42, 8 ; add rf42, rf41, rf51                        # s1 small.py:113 add
     and rf35, rf57, 3 ; sub rf31, rf31, rf35                        # s1 small.py:111 t2
-    eidx rf40 ; add tmua, rf34, rf40 ; ldtmu.rf34                   # s1 138 store rows | s1 138 x3
-    shl rf35, rf35, 6 ; mov tmuau, rf47                             # s1 138 store rows | s1 138 x4 | uniform 0xfffffffe (u16)
+    eidx rf40 ; add tmua, rf34, rf40 ; ldtmu.rf34                   # s1 139 store rows | s1 139 x3
+    shl rf35, rf35, 6 ; mov tmuau, rf47                             # s1 139 store rows | s1 139 x4 | uniform 0xfffffffe (u16)
     shr rf57, rf40, 2 ; sub rf40, rf55, rf36                        # s1 small.py:111 t3
-    eidx rf56 ; add rf47, rf47, rf56 ; thrsw                        # s1 138 x1
+    eidx rf56 ; add rf47, rf47, rf56 ; thrsw                        # s1 139 x1
     shl rf57, rf57, 8 ; smul24 rf42, rf42, rf10                     # s1 small.py:33 mul
-    and rf56, rf56, 3 ; mov tmuau, rf47                             # s1 138 x1 | uniform 0xfffffffe (u16)
-    eidx rf39 ; sub tmud, 0, rf39                                   # s1 138 store rows
+    and rf56, rf56, 3 ; mov tmuau, rf47                             # s1 139 x1 | uniform 0xfffffffe (u16)
+    eidx rf39 ; sub tmud, 0, rf39                                   # s1 139 store rows
     add rf43, rf37, rf43 ; add rf37, rf31, rf40                     # s1 small.py:113 add
-    shl rf56, rf56, 6 ; add rf42, rf42, rf7                         # s1 138 store rows | s1 small.py:33 rshr
+    shl rf56, rf56, 6 ; add rf42, rf42, rf7                         # s1 139 store rows | s1 small.py:33 rshr
     shr rf39, rf39, 2 ; smul24 rf37, rf37, rf10                     # s1 small.py:33 mul
-    eidx rf33 ; sub tmua, rf33, -4                                  # s1 138 store rows
-    eidx rf46 ; add rf43, rf43, rf46 ; thrsw                        # s1 138 store rows
+    eidx rf33 ; sub tmua, rf33, -4                                  # s1 139 store rows
+    eidx rf46 ; add rf43, rf43, rf46 ; thrsw                        # s1 139 store rows
     shl rf39, rf39, 8 ; add rf37, rf37, rf7                         # s1 small.py:33 rshr
-    asr rf37, rf37, 14 ; add tmuau, rf47, rf54                      # s1 small.py:33 rshr | s1 138 x6 | uniform 0xfffffffe (u16)
-    asr tmud, rf42, 14 ; add rf42, rf45, rf48                       # s1 138 store rows
+    asr rf37, rf37, 14 ; add tmuau, rf47, rf54                      # s1 small.py:33 rshr | s1 139 x6 | uniform 0xfffffffe (u16)
+    asr tmud, rf42, 14 ; add rf42, rf45, rf48                       # s1 139 store rows
     and rf45, rf33, 3 ; umul24 rf33, rf0, rf2
-    shl rf40, rf45, 6 ; sub rf31, rf31, rf40                        # s1 138 store rows | s1 small.py:114 sub
-    shr rf46, rf46, 2 ; add rf42, rf42, rf49                        # s1 138 store rows
-    eidx rf45 ; add rf49, rf3, rf33 ; ldtmu.rf33                    # s1 138 x4
-    eidx rf43 ; sub tmua, rf43, -8                                  # s1 138 store rows
+    shl rf40, rf45, 6 ; sub rf31, rf31, rf40                        # s1 139 store rows | s1 small.py:114 sub
+    shr rf46, rf46, 2 ; add rf42, rf42, rf49                        # s1 139 store rows
+    eidx rf45 ; add rf49, rf3, rf33 ; ldtmu.rf33                    # s1 139 x4
+    eidx rf43 ; sub tmua, rf43, -8                                  # s1 139 store rows
     sub rf41, rf41, rf51 ; smul24 rf31, rf31, rf10 ; thrsw ; ldunifrf.rf51 # s1 small.py:114 sub | s1 small.py:33 mul | s1 small.py:52 mul | uniform 0x00003fb1
-    shl rf63, rf46, 8 ; mov rf46, rf63.il                           # s1 138 x7
+    shl rf63, rf46, 8 ; mov rf46, rf63.il                           # s1 139 x7
     and rf49, rf45, 3 ; add rf45, rf49, rf61
-    eidx rf47 ; umul24 rf48, rf0, rf2 ; ldtmu.rf61                  # s1 138 x1
-    sub tmud, 0, rf37 ; smul24 rf37, rf41, rf10                     # s1 138 store rows | s1 small.py:33 mul
-    shl rf49, rf49, 6 ; add rf31, rf31, rf7                         # s1 138 store rows | s1 small.py:33 rshr
+    eidx rf47 ; umul24 rf48, rf0, rf2 ; ldtmu.rf61                  # s1 139 x1
+    sub tmud, 0, rf37 ; smul24 rf37, rf41, rf10                     # s1 139 store rows | s1 small.py:33 mul
+    shl rf49, rf49, 6 ; add rf31, rf31, rf7                         # s1 139 store rows | s1 small.py:33 rshr
     shr rf51, rf43, 2 ; smul24 rf43, rf46, rf51                     # s1 small.py:52 mul
-    mov rf59, rf59.il ; mov rf62, rf62.il ; ldunifrf.rf41           # s1 138 x0 | s1 138 x5 | s1 small.py:52 mul | uniform 0x00000646
-    mov rf33, rf34.il ; mov rf34, rf33.il ; ldunifrf.rf54           # s1 138 x3 | s1 138 x4 | s1 small.py:52 mul | uniform 0x00003871
-    sub tmua, rf42, -12 ; add rf42, rf45, rf53                      # s1 138 store rows
-    asr tmud, rf31, 14 ; add rf31, rf3, rf48                        # s1 138 store rows
+    mov rf59, rf59.il ; mov rf62, rf62.il ; ldunifrf.rf41           # s1 139 x0 | s1 139 x5 | s1 small.py:52 mul | uniform 0x00000646
+    mov rf33, rf34.il ; mov rf34, rf33.il ; ldunifrf.rf54           # s1 139 x3 | s1 139 x4 | s1 small.py:52 mul | uniform 0x00003871
+    sub tmua, rf42, -12 ; add rf42, rf45, rf53                      # s1 139 store rows
+    asr tmud, rf31, 14 ; add rf31, rf3, rf48                        # s1 139 store rows
     eidx rf48 ; add rf37, rf37, rf7 ; ldunifrf.rf45                 # s1 small.py:33 rshr | s1 small.py:52 mul | uniform 0x00001e2b
     asr rf37, rf37, 14 ; add rf43, rf43, rf7                        # s1 small.py:33 rshr | s1 small.py:52 add
-    mov rf50, rf50.il ; smul24 rf41, rf59, rf41 ; ldunifrf.rf53     # s1 138 x2 | s1 small.py:52 mul | uniform 0x0000289a
+    mov rf50, rf50.il ; smul24 rf41, rf59, rf41 ; ldunifrf.rf53     # s1 139 x2 | s1 small.py:52 mul | uniform 0x0000289a
     shl rf54, rf51, 8 ; smul24 rf51, rf62, rf54                     # s1 small.py:52 mul
     and rf62, rf47, 3 ; smul24 rf47, rf62, rf45                     # s1 small.py:52 mul
-    mov rf31, rf61.il ; add rf58, rf31, rf58 ; ldunifrf.rf61        # s1 138 x1 | s1 small.py:52 mul | uniform 0x00003179
-    shl rf43, rf62, 6 ; add rf41, rf43, rf41                        # s1 138 store rows | s1 small.py:52 s0
-    add rf45, rf51, rf7 ; smul24 rf51, rf50, rf45 ; ldtmu.rf62      # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x6
-    shr rf62, rf48, 2 ; mov rf48, rf62.il                           # s1 138 x6
-    add rf42, rf47, rf7 ; sub tmua, rf42, -16                       # s1 small.py:52 add | s1 138 store rows
-    add rf58, rf58, rf44 ; smul24 rf44, rf33, rf53 ; ldunifrf.rf47  # s1 138 store rows | s1 small.py:52 mul | uniform 0x00000646
+    mov rf31, rf61.il ; add rf58, rf31, rf58 ; ldunifrf.rf61        # s1 139 x1 | s1 small.py:52 mul | uniform 0x00003179
+    shl rf43, rf62, 6 ; add rf41, rf43, rf41                        # s1 139 store rows | s1 small.py:52 s0
+    add rf45, rf51, rf7 ; smul24 rf51, rf50, rf45 ; ldtmu.rf62      # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x6
+    shr rf62, rf48, 2 ; mov rf48, rf62.il                           # s1 139 x6
+    add rf42, rf47, rf7 ; sub tmua, rf42, -16                       # s1 small.py:52 add | s1 139 store rows
+    add rf58, rf58, rf44 ; smul24 rf44, rf33, rf53 ; ldunifrf.rf47  # s1 139 store rows | s1 small.py:52 mul | uniform 0x00000646
     add rf45, rf45, rf51 ; smul24 rf46, rf46, rf47 ; ldunifrf.rf47  # s1 small.py:52 s2 | s1 small.py:52 mul | uniform 0x00001294
     add rf51, rf46, rf7 ; smul24 rf46, rf34, rf61                   # s1 small.py:52 add | s1 small.py:52 mul
     add rf34, rf44, rf46 ; smul24 rf44, rf34, rf53 ; ldunifrf.rf46  # s1 small.py:52 s4 | s1 small.py:52 mul | uniform 0x00003d3f
     eidx rf61 ; smul24 rf33, rf33, rf61 ; ldunifrf.rf53             # s1 small.py:52 mul | uniform 0x00003fb1
     sub rf44, rf33, rf44 ; smul24 rf33, rf59, rf53 ; ldunifrf.rf53  # s1 small.py:52 s5 | s1 small.py:52 mul | uniform 0x00003871
     shl rf59, rf62, 8 ; umul24 rf62, rf0, rf2
-    add rf53, rf3, rf62 ; smul24 rf50, rf50, rf53 ; ldunifrf.rf62   # s1 small.py:52 mul | s1 138 store rows | uniform 0x00000014
+    add rf53, rf3, rf62 ; smul24 rf50, rf50, rf53 ; ldunifrf.rf62   # s1 small.py:52 mul | s1 139 store rows | uniform 0x00000014
     and rf51, rf61, 3 ; sub rf33, rf51, rf33                        # s1 small.py:52 s1
-    sub rf50, rf42, rf50 ; smul24 rf42, rf31, rf47 ; ldunifrf.rf61  # s1 small.py:52 s3 | s1 small.py:52 mul | s1 138 store rows | uniform 0x00000018
-    sub tmud, 0, rf37 ; smul24 rf37, rf48, rf47                     # s1 138 store rows | s1 small.py:52 mul
+    sub rf50, rf42, rf50 ; smul24 rf42, rf31, rf47 ; ldunifrf.rf61  # s1 small.py:52 s3 | s1 small.py:52 mul | s1 139 store rows | uniform 0x00000018
+    sub tmud, 0, rf37 ; smul24 rf37, rf48, rf47                     # s1 139 store rows | s1 small.py:52 mul
     eidx rf47 ; smul24 rf48, rf48, rf46                             # s1 small.py:52 mul
-    add rf31, rf42, rf48 ; smul24 rf42, rf31, rf46 ; ldunifrf.rf46  # s1 small.py:52 s6 | s1 small.py:52 mul | s1 138 store rows | uniform 0x0000001c
-    sub rf37, rf42, rf37 ; sub rf42, rf41, rf34 ; ldunifrf.rf48     # s1 small.py:52 s7 | s1 small.py:46 sub | s1 138 store rows | uniform 0x00000020
+    add rf31, rf42, rf48 ; smul24 rf42, rf31, rf46 ; ldunifrf.rf46  # s1 small.py:52 s6 | s1 small.py:52 mul | s1 139 store rows | uniform 0x0000001c
+    sub rf37, rf42, rf37 ; sub rf42, rf41, rf34 ; ldunifrf.rf48     # s1 small.py:52 s7 | s1 small.py:46 sub | s1 139 store rows | uniform 0x00000020
     asr rf42, rf42, 14 ; add rf52, rf53, rf52                       # s1 small.py:46 t4
-    shl rf53, rf51, 6 ; umul24 rf51, rf0, rf2                       # s1 138 store rows
+    shl rf53, rf51, 6 ; umul24 rf51, rf0, rf2                       # s1 139 store rows
     shr rf47, rf47, 2 ; add rf38, rf60, rf38                        # s1 small.py:45 add
-    eidx rf58 ; add tmua, rf58, rf62 ; ldunifrf.rf62                # s1 138 store rows | uniform 0x00000024
-    sub rf35, rf45, rf31 ; add rf52, rf52, rf35 ; ldunifrf.rf60     # s1 small.py:46 sub | s1 138 store rows | uniform 0x00000028
+    eidx rf58 ; add tmua, rf58, rf62 ; ldunifrf.rf62                # s1 139 store rows | uniform 0x00000024
+    sub rf35, rf45, rf31 ; add rf52, rf52, rf35 ; ldunifrf.rf60     # s1 small.py:46 sub | s1 139 store rows | uniform 0x00000028
     asr rf35, rf35, 14 ; add rf51, rf3, rf51                        # s1 small.py:46 t6
-    asr tmud, rf38, 14 ; sub rf38, rf33, rf44                       # s1 138 store rows | s1 small.py:46 sub
+    asr tmud, rf38, 14 ; sub rf38, rf33, rf44                       # s1 139 store rows | s1 small.py:46 sub
     asr rf38, rf38, 14 ; add rf51, rf51, rf57                       # s1 small.py:46 t5
     shl rf57, rf47, 8 ; sub rf47, rf50, rf37                        # s1 small.py:46 sub
     asr rf47, rf47, 14 ; add rf36, rf55, rf36                       # s1 small.py:46 t7 | s1 small.py:110 t1
     and rf55, rf58, 3 ; smul24 rf58, rf42, rf8                      # s1 small.py:52 mul
-    shl rf55, rf55, 6 ; smul24 rf42, rf42, rf9                      # s1 138 store rows | s1 small.py:52 mul
+    shl rf55, rf55, 6 ; smul24 rf42, rf42, rf9                      # s1 139 store rows | s1 small.py:52 mul
     add rf42, rf58, rf7 ; add rf58, rf42, rf7                       # s1 small.py:52 add
-    eidx rf52 ; add tmua, rf52, rf61 ; ldunifrf.rf61                # s1 138 store rows | uniform 0x0000002c
-    shr rf52, rf52, 2 ; add rf51, rf51, rf56                        # s1 138 store rows
+    eidx rf52 ; add tmua, rf52, rf61 ; ldunifrf.rf61                # s1 139 store rows | uniform 0x0000002c
+    shr rf52, rf52, 2 ; add rf51, rf51, rf56                        # s1 139 store rows
     shl rf56, rf52, 8 ; umul24 rf52, rf0, rf2
-    add rf41, rf3, rf52 ; add rf34, rf41, rf34 ; ldunifrf.rf52      # s1 small.py:45 add | s1 138 store rows | uniform 0x00000030
+    add rf41, rf3, rf52 ; add rf34, rf41, rf34 ; ldunifrf.rf52      # s1 small.py:45 add | s1 139 store rows | uniform 0x00000030
     asr rf31, rf34, 14 ; add rf34, rf45, rf31                       # s1 small.py:45 t0 | s1 small.py:45 add
     asr rf34, rf34, 14 ; smul24 rf45, rf38, rf9                     # s1 small.py:45 t2 | s1 small.py:52 mul
-    add rf38, rf42, rf45 ; smul24 rf42, rf38, rf8 ; ldunifrf.rf45   # s1 small.py:52 a0 | s1 small.py:52 mul | s1 138 store rows | uniform 0x00000034
+    add rf38, rf42, rf45 ; smul24 rf42, rf38, rf8 ; ldunifrf.rf45   # s1 small.py:52 a0 | s1 small.py:52 mul | s1 139 store rows | uniform 0x00000034
     eidx rf58 ; sub rf42, rf58, rf42                                # s1 small.py:52 a1
     and rf41, rf58, 3 ; add rf39, rf41, rf39
-    sub tmud, 0, rf36 ; smul24 rf36, rf47, rf8                      # s1 138 store rows | s1 small.py:52 mul
+    sub tmud, 0, rf36 ; smul24 rf36, rf47, rf8                      # s1 139 store rows | s1 small.py:52 mul
     eidx rf58 ; smul24 rf47, rf47, rf9                              # s1 small.py:52 mul
-    shl rf41, rf41, 6 ; add rf33, rf33, rf44                        # s1 138 store rows | s1 small.py:45 add
+    shl rf41, rf41, 6 ; add rf33, rf33, rf44                        # s1 139 store rows | s1 small.py:45 add
     asr rf44, rf33, 14 ; smul24 rf33, rf35, rf9                     # s1 small.py:45 t1 | s1 small.py:52 mul
-    sub rf33, rf36, rf33 ; smul24 rf35, rf35, rf8 ; ldunifrf.rf36   # s1 small.py:52 b0 | s1 small.py:52 mul | s1 138 store rows | uniform 0x00000038
+    sub rf33, rf36, rf33 ; smul24 rf35, rf35, rf8 ; ldunifrf.rf36   # s1 small.py:52 b0 | s1 small.py:52 mul | s1 139 store rows | uniform 0x00000038
     add rf35, rf47, rf35 ; umul24 rf47, rf0, rf2                    # s1 small.py:52 b1
     shr rf50, rf58, 2 ; add rf37, rf50, rf37                        # s1 small.py:45 add
     asr rf58, rf37, 14 ; sub rf37, rf38, rf33                       # s1 small.py:45 t3 | s1 small.py:46 sub
-    asr rf37, rf37, 14 ; add tmua, rf51, rf46                       # s1 small.py:46 t6 | s1 138 store rows
+    asr rf37, rf37, 14 ; add tmua, rf51, rf46                       # s1 small.py:46 t6 | s1 139 store rows
     eidx rf51 ; sub rf46, rf42, rf35                                # s1 small.py:46 sub
-    asr rf39, rf46, 14 ; add rf40, rf39, rf40                       # s1 small.py:46 t7 | s1 138 store rows
+    asr rf39, rf46, 14 ; add rf40, rf39, rf40                       # s1 small.py:46 t7 | s1 139 store rows
     shl rf50, rf50, 8 ; add rf47, rf3, rf47
     and rf38, rf51, 3 ; add rf33, rf38, rf33                        # s1 small.py:45 add
-    asr rf33, rf33, 14 ; add tmud, rf31, rf34                       # s1 small.py:45 t4 | s1 138 store rows
-    eidx rf63 ; add rf47, rf47, rf63 ; ldunifrf.rf51                # s1 138 store rows | uniform 0x0000003c
-    shl rf46, rf38, 6 ; umul24 rf38, rf0, rf2                       # s1 138 store rows
+    asr rf33, rf33, 14 ; add tmud, rf31, rf34                       # s1 small.py:45 t4 | s1 139 store rows
+    eidx rf63 ; add rf47, rf47, rf63 ; ldunifrf.rf51                # s1 139 store rows | uniform 0x0000003c
+    shl rf46, rf38, 6 ; umul24 rf38, rf0, rf2                       # s1 139 store rows
     shr rf34, rf63, 2 ; sub rf31, rf31, rf34                        # s1 small.py:111 t2
-    eidx rf49 ; add rf47, rf47, rf49 ; ldunifrf.rf63                # s1 138 store rows | s2 small.py:28 mul | uniform 0x00003ec5
+    eidx rf49 ; add rf47, rf47, rf49 ; ldunifrf.rf63                # s1 139 store rows | s2 small.py:28 mul | uniform 0x00003ec5
     tmuwt - ; add rf38, rf3, rf38
-    add tmua, rf40, rf48 ; add rf40, rf37, rf39 ; ldunifrf.rf48     # s1 138 store rows | s1 small.py:113 add | s2 small.py:28 mul | uniform 0x00000c7c
+    add tmua, rf40, rf48 ; add rf40, rf37, rf39 ; ldunifrf.rf48     # s1 139 store rows | s1 small.py:113 add | s2 small.py:28 mul | uniform 0x00000c7c
     shl rf40, rf34, 8 ; smul24 rf34, rf40, rf10                     # s1 small.py:33 mul
     and rf49, rf49, 3 ; add rf38, rf38, rf54
-    sub rf33, rf44, rf58 ; sub tmud, 0, rf33                        # s1 small.py:111 t3 | s1 138 store rows
-    shl rf54, rf49, 6 ; add rf49, rf31, rf33                        # s1 138 store rows | s1 small.py:113 add
+    sub rf33, rf44, rf58 ; sub tmud, 0, rf33                        # s1 small.py:111 t3 | s1 139 store rows
+    shl rf54, rf49, 6 ; add rf49, rf31, rf33                        # s1 139 store rows | s1 small.py:113 add
     add rf34, rf34, rf7 ; smul24 rf49, rf49, rf10                   # s1 small.py:33 rshr | s1 small.py:33 mul
-    add tmua, rf47, rf62 ; umul24 rf47, rf0, rf2 ; ldunifrf.rf62    # s1 138 store rows | s2 small.py:28 mul | uniform 0x0000238e
-    asr tmud, rf34, 14 ; add rf34, rf38, rf43                       # s1 138 store rows
+    add tmua, rf47, rf62 ; umul24 rf47, rf0, rf2 ; ldunifrf.rf62    # s1 139 store rows | s2 small.py:28 mul | uniform 0x0000238e
+    asr tmud, rf34, 14 ; add rf34, rf38, rf43                       # s1 139 store rows
     add rf49, rf3, rf47 ; add rf47, rf49, rf7 ; ldunifrf.rf38       # s1 small.py:33 rshr | s2 small.py:28 mul | uniform 0x00003537
     asr rf47, rf47, 14 ; add rf49, rf49, rf59                       # s1 small.py:33 rshr
     sub rf31, rf31, rf33 ; umul24 rf33, rf0, rf2 ; ldunifrf.rf59    # s1 small.py:114 sub | s2 small.py:28 mul | uniform 0x00003ec5
-    add tmua, rf34, rf60 ; add rf34, rf49, rf53 ; ldunifrf.rf49     # s1 138 store rows | s2 small.py:33 add | uniform 0x00042000
+    add tmua, rf34, rf60 ; add rf34, rf49, rf53 ; ldunifrf.rf49     # s1 139 store rows | s2 small.py:33 add | uniform 0x00042000
     add rf37, rf3, rf33 ; sub rf33, rf37, rf39 ; ldunifrf.rf39      # s1 small.py:114 sub | s2 small.py:33 add | uniform 0x00042000
-    sub tmud, 0, rf47 ; smul24 rf31, rf31, rf10                     # s1 138 store rows | s1 small.py:33 mul
+    sub tmud, 0, rf47 ; smul24 rf31, rf31, rf10                     # s1 139 store rows | s1 small.py:33 mul
     add rf37, rf37, rf57 ; umul24 rf57, rf0, rf2 ; ldunifrf.rf47    # s2 small.py:28 mul | uniform 0x00003ec5
     add rf31, rf31, rf7 ; smul24 rf33, rf33, rf10 ; ldunifrf.rf53   # s1 small.py:33 rshr | s1 small.py:33 mul | s2 small.py:28 mul | uniform 0x00000c7c
-    add tmua, rf34, rf61 ; add rf34, rf37, rf55 ; ldunifrf.rf37     # s1 138 store rows | s2 small.py:28 mul | uniform 0x0000238e
-    asr tmud, rf31, 14 ; add rf31, rf3, rf57                        # s1 138 store rows
+    add tmua, rf34, rf61 ; add rf34, rf37, rf55 ; ldunifrf.rf37     # s1 139 store rows | s2 small.py:28 mul | uniform 0x0000238e
+    asr tmud, rf31, 14 ; add rf31, rf3, rf57                        # s1 139 store rows
     add rf31, rf33, rf7 ; add rf33, rf31, rf56 ; ldunifrf.rf56      # s1 small.py:33 rshr | s2 small.py:28 mul | uniform 0x00003537
     asr rf31, rf31, 14 ; umul24 rf57, rf0, rf2                      # s1 small.py:33 rshr
-    add tmua, rf34, rf52 ; add rf33, rf33, rf41 ; ldunifrf.rf34     # s1 138 store rows | s2 small.py:28 mul | uniform 0x00003ec5
-    add rf31, rf3, rf57 ; sub tmud, 0, rf31                         # s1 138 store rows
+    add tmua, rf34, rf52 ; add rf33, rf33, rf41 ; ldunifrf.rf34     # s1 139 store rows | s2 small.py:28 mul | uniform 0x00003ec5
+    add rf31, rf3, rf57 ; sub tmud, 0, rf31                         # s1 139 store rows
     add rf31, rf31, rf50 ; umul24 rf50, rf0, rf2 ; ldunifrf.rf57    # s2 small.py:33 add | uniform 0x00042000
-    add rf33, rf42, rf35 ; add tmua, rf33, rf45 ; ldunifrf.rf35     # s1 small.py:45 add | s1 138 store rows | s2 small.py:33 add | uniform 0x00042000
-    asr tmud, rf33, 14 ; add rf31, rf31, rf46                       # s1 138 store rows
+    add rf33, rf42, rf35 ; add tmua, rf33, rf45 ; ldunifrf.rf35     # s1 small.py:45 add | s1 139 store rows | s2 small.py:33 add | uniform 0x00042000
+    asr tmud, rf33, 14 ; add rf31, rf31, rf46                       # s1 139 store rows
     add rf50, rf3, rf50 ; add rf44, rf44, rf58                      # s1 small.py:110 t1
-    add rf31, rf50, rf40 ; add tmua, rf31, rf36                     # s1 138 store rows
-    add rf31, rf31, rf54 ; sub tmud, 0, rf44                        # s1 138 store rows
-    add tmua, rf31, rf51 ; add rf31, rf19, rf5                      # s1 138 store rows | s2 142 load dst
-    tmuwt - ; add rf51, rf31, rf21                                  # s2 140 x0 | s2 142 load dst
-    mov tmua, rf11 ; add rf44, rf51, rf21                           # s2 140 x0 | s2 142 load dst
-    mov tmua, rf12 ; add rf54, rf44, rf21 ; thrsw                   # s2 140 x4 | s2 142 load dst
-    mov tmua, rf13 ; add rf36, rf54, rf21                           # s2 140 x2 | s2 142 load dst
-    mov tmua, rf14 ; add rf40, rf36, rf21                           # s2 140 x6 | s2 142 load dst
-    mov tmua, rf15 ; add rf58, rf40, rf21 ; thrsw ; ldtmu.rf50      # s2 140 x1 | s2 142 load dst | s2 140 x0
-    mov tmua, rf16 ; add rf46, rf31, rf21 ; ldtmu.rf33              # s2 140 x7 | s2 142 store dst | s2 140 x4
-    mov tmua, rf17 ; add rf42, rf50, rf33                           # s2 140 x5 | s2 small.py:37 add
-    mov tmua, rf18 ; smul24 rf42, rf42, rf10 ; thrsw ; ldtmu.rf45   # s2 140 x3 | s2 small.py:33 mul | s2 140 x2
-    mov tmuau, rf31 ; smul24 rf41, rf45, rf8                        # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf51 ; sub rf51, rf31, -1                            # s2 142 load dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf44 ; add rf52, rf51, rf21 ; thrsw ; ldtmu.rf44     # s2 142 load dst | s2 140 x6 | uniform 0xfffffffd (u8)
-    mov tmuau, rf54 ; smul24 rf54, rf44, rf9                        # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
+    add rf31, rf50, rf40 ; add tmua, rf31, rf36                     # s1 139 store rows
+    add rf31, rf31, rf54 ; sub tmud, 0, rf44                        # s1 139 store rows
+    add tmua, rf31, rf51 ; add rf31, rf19, rf5                      # s1 139 store rows | s2 143 load dst
+    tmuwt - ; add rf51, rf31, rf21                                  # s2 141 x0 | s2 143 load dst
+    mov tmua, rf11 ; add rf44, rf51, rf21                           # s2 141 x0 | s2 143 load dst
+    mov tmua, rf12 ; add rf54, rf44, rf21 ; thrsw                   # s2 141 x4 | s2 143 load dst
+    mov tmua, rf13 ; add rf36, rf54, rf21                           # s2 141 x2 | s2 143 load dst
+    mov tmua, rf14 ; add rf40, rf36, rf21                           # s2 141 x6 | s2 143 load dst
+    mov tmua, rf15 ; add rf58, rf40, rf21 ; thrsw ; ldtmu.rf50      # s2 141 x1 | s2 143 load dst | s2 141 x0
+    mov tmua, rf16 ; add rf46, rf31, rf21 ; ldtmu.rf33              # s2 141 x7 | s2 143 store dst | s2 141 x4
+    mov tmua, rf17 ; add rf42, rf50, rf33                           # s2 141 x5 | s2 small.py:37 add
+    mov tmua, rf18 ; smul24 rf42, rf42, rf10 ; thrsw ; ldtmu.rf45   # s2 141 x3 | s2 small.py:33 mul | s2 141 x2
+    mov tmuau, rf31 ; smul24 rf41, rf45, rf8                        # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf51 ; sub rf51, rf31, -1                            # s2 143 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf44 ; add rf52, rf51, rf21 ; thrsw ; ldtmu.rf44     # s2 143 load dst | s2 141 x6 | uniform 0xfffffffd (u8)
+    mov tmuau, rf54 ; smul24 rf54, rf44, rf9                        # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
     add rf33, rf41, rf54 ; sub rf41, rf50, rf33                     # s2 small.py:28 add | s2 small.py:37 sub
-    add rf42, rf42, rf49 ; smul24 rf49, rf45, rf9 ; thrsw ; ldtmu.rf45 # s2 small.py:33 add | s2 small.py:28 mul | s2 140 x1
-    asr rf36, rf42, 14 ; mov tmuau, rf36                            # s2 small.py:33 s0 | s2 142 load dst | uniform 0xfffffffd (u8)
+    add rf42, rf42, rf49 ; smul24 rf49, rf45, rf9 ; thrsw ; ldtmu.rf45 # s2 small.py:33 add | s2 small.py:28 mul | s2 141 x1
+    asr rf36, rf42, 14 ; mov tmuau, rf36                            # s2 small.py:33 s0 | s2 143 load dst | uniform 0xfffffffd (u8)
     add rf33, rf33, rf7 ; smul24 rf63, rf45, rf63                   # s2 small.py:28 s3 | s2 small.py:28 mul
-    add rf50, rf52, rf21 ; smul24 rf42, rf45, rf48 ; thrsw ; ldtmu.rf45 # s2 142 load dst | s2 small.py:28 mul | s2 140 x7
-    asr rf33, rf33, 14 ; mov tmuau, rf40                            # s2 small.py:28 s3 | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf40, rf50, rf21 ; smul24 rf48, rf45, rf48                  # s2 142 load dst | s2 small.py:28 mul
-    add rf45, rf63, rf48 ; smul24 rf59, rf45, rf59 ; thrsw ; ldtmu.rf48 # s2 small.py:28 add | s2 small.py:28 mul | s2 140 x5
-    mov tmuau, rf58 ; smul24 rf63, rf48, rf62                       # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
+    add rf50, rf52, rf21 ; smul24 rf42, rf45, rf48 ; thrsw ; ldtmu.rf45 # s2 143 load dst | s2 small.py:28 mul | s2 141 x7
+    asr rf33, rf33, 14 ; mov tmuau, rf40                            # s2 small.py:28 s3 | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf40, rf50, rf21 ; smul24 rf48, rf45, rf48                  # s2 143 load dst | s2 small.py:28 mul
+    add rf45, rf63, rf48 ; smul24 rf59, rf45, rf59 ; thrsw ; ldtmu.rf48 # s2 small.py:28 add | s2 small.py:28 mul | s2 141 x5
+    mov tmuau, rf58 ; smul24 rf63, rf48, rf62                       # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
     sub rf42, rf42, rf59 ; smul24 rf48, rf48, rf38                  # s2 small.py:28 sub | s2 small.py:28 mul
-    add rf42, rf45, rf7 ; add rf59, rf42, rf7 ; thrsw ; ldtmu.rf45  # s2 small.py:28 s7 | s2 small.py:28 s4 | s2 140 x3
-    asr rf42, rf42, 14 ; add tmuau, rf58, rf21                      # s2 small.py:28 s7 | s2 142 load dst | uniform 0xfffffffd (u8)
+    add rf42, rf45, rf7 ; add rf59, rf42, rf7 ; thrsw ; ldtmu.rf45  # s2 small.py:28 s7 | s2 small.py:28 s4 | s2 141 x3
+    asr rf42, rf42, 14 ; add tmuau, rf58, rf21                      # s2 small.py:28 s7 | s2 143 load dst | uniform 0xfffffffd (u8)
     asr rf59, rf59, 14 ; smul24 rf38, rf45, rf38                    # s2 small.py:28 s4 | s2 small.py:28 mul
-    add rf38, rf63, rf38 ; smul24 rf62, rf45, rf62 ; thrsw ; ldtmu.rf45 # s2 small.py:28 add | s2 small.py:28 mul | s2 142 load dst
-    mov tmua, rf22 ; sub rf48, rf48, rf62                           # s2 140 x0 | s2 small.py:28 sub
+    add rf38, rf63, rf38 ; smul24 rf62, rf45, rf62 ; thrsw ; ldtmu.rf45 # s2 small.py:28 add | s2 small.py:28 mul | s2 143 load dst
+    mov tmua, rf22 ; sub rf48, rf48, rf62                           # s2 141 x0 | s2 small.py:28 sub
     add rf38, rf38, rf7 ; add rf48, rf48, rf7                       # s2 small.py:28 s6 | s2 small.py:28 s5
-    add rf44, rf36, rf33 ; smul24 rf62, rf44, rf8 ; thrsw ; ldtmu.rf63 # s2 small.py:41 e0 | s2 small.py:28 mul | s2 142 load dst
-    asr rf38, rf38, 14 ; mov tmua, rf23                             # s2 small.py:28 s6 | s2 140 x4
+    add rf44, rf36, rf33 ; smul24 rf62, rf44, rf8 ; thrsw ; ldtmu.rf63 # s2 small.py:41 e0 | s2 small.py:28 mul | s2 143 load dst
+    asr rf38, rf38, 14 ; mov tmua, rf23                             # s2 small.py:28 s6 | s2 141 x4
     asr rf48, rf48, 14 ; sub rf58, rf42, rf38                       # s2 small.py:28 s5 | s2 small.py:41 o6
-    sub rf54, rf59, rf48 ; smul24 rf41, rf41, rf10 ; thrsw ; ldtmu.rf55 # s2 small.py:41 o5 | s2 small.py:33 mul | s2 142 load dst
-    mov tmua, rf24 ; sub rf49, rf49, rf62                           # s2 140 x2 | s2 small.py:28 sub
+    sub rf54, rf59, rf48 ; smul24 rf41, rf41, rf10 ; thrsw ; ldtmu.rf55 # s2 small.py:41 o5 | s2 small.py:33 mul | s2 143 load dst
+    mov tmua, rf24 ; sub rf49, rf49, rf62                           # s2 141 x2 | s2 small.py:28 sub
     add rf62, rf58, rf54 ; add rf49, rf49, rf7                      # s2 small.py:37 add | s2 small.py:28 s2
-    add rf38, rf42, rf38 ; add rf39, rf41, rf39 ; thrsw ; ldtmu.rf41 # s2 small.py:41 o7 | s2 small.py:33 add | s2 142 load dst
-    asr rf49, rf49, 14 ; mov tmua, rf25                             # s2 small.py:28 s2 | s2 140 x6
+    add rf38, rf42, rf38 ; add rf39, rf41, rf39 ; thrsw ; ldtmu.rf41 # s2 small.py:41 o7 | s2 small.py:33 add | s2 143 load dst
+    asr rf49, rf49, 14 ; mov tmua, rf25                             # s2 small.py:28 s2 | s2 141 x6
     asr rf39, rf39, 14 ; smul24 rf62, rf62, rf10                    # s2 small.py:33 s1 | s2 small.py:33 mul
-    add rf60, rf40, rf21 ; add rf42, rf44, rf38 ; thrsw ; ldtmu.rf61 # s2 142 load dst | s2 small.py:41 residuals0
-    asr rf42, rf42, 5 ; mov tmua, rf26                              # s2 142 shr | s2 140 x1
+    add rf60, rf40, rf21 ; add rf42, rf44, rf38 ; thrsw ; ldtmu.rf61 # s2 143 load dst | s2 small.py:41 residuals0
+    asr rf42, rf42, 5 ; mov tmua, rf26                              # s2 143 shr | s2 141 x1
     sub rf58, rf58, rf54 ; add rf54, rf62, rf7                      # s2 small.py:37 sub | s2 small.py:33 m6
-    add rf43, rf60, rf21 ; smul24 rf58, rf58, rf10 ; thrsw ; ldtmu.rf62 # s2 142 load dst | s2 small.py:33 mul
-    asr rf54, rf54, 14 ; mov tmua, rf27                             # s2 small.py:33 m6 | s2 140 x7
-    add rf42, rf45, rf42 ; add rf45, rf39, rf49                     # s2 142 add | s2 small.py:41 e1
-    add rf49, rf58, rf7 ; sub rf39, rf39, rf49 ; thrsw ; ldtmu.rf58 # s2 small.py:33 m5 | s2 small.py:41 e2 | s2 142 load dst
-    max rf42, rf42, 0 ; mov tmua, rf28                              # s2 142 clip | s2 140 x5
+    add rf43, rf60, rf21 ; smul24 rf58, rf58, rf10 ; thrsw ; ldtmu.rf62 # s2 143 load dst | s2 small.py:33 mul
+    asr rf54, rf54, 14 ; mov tmua, rf27                             # s2 small.py:33 m6 | s2 141 x7
+    add rf42, rf45, rf42 ; add rf45, rf39, rf49                     # s2 143 add | s2 small.py:41 e1
+    add rf49, rf58, rf7 ; sub rf39, rf39, rf49 ; thrsw ; ldtmu.rf58 # s2 small.py:33 m5 | s2 small.py:41 e2 | s2 143 load dst
+    max rf42, rf42, 0 ; mov tmua, rf28                              # s2 143 clip | s2 141 x5
     asr rf33, rf49, 14 ; sub rf36, rf36, rf33                       # s2 small.py:33 m5 | s2 small.py:41 e3
-    add rf48, rf59, rf48 ; add rf49, rf43, rf21 ; thrsw ; ldtmu.rf59 # s2 small.py:41 o4 | s2 142 load dst
-    mov tmua, rf29 ; sub rf38, rf44, rf38                           # s2 140 x3 | s2 small.py:41 residuals7
-    asr rf44, rf38, 5 ; add rf38, rf45, rf54                        # s2 142 shr | s2 small.py:41 residuals1
-    asr rf38, rf38, 5 ; sub rf45, rf45, rf54                        # s2 142 shr | s2 small.py:41 residuals6
-    add rf38, rf63, rf38 ; add rf63, rf39, rf33 ; thrsw ; ldtmu.rf54 # s2 142 add | s2 small.py:41 residuals2 | s2 140 x0
-    max rf38, rf38, 0 ; mov tmuau, rf51                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    asr rf33, rf63, 5 ; sub rf39, rf39, rf33                        # s2 142 shr | s2 small.py:41 residuals5
-    add rf33, rf55, rf33 ; add rf55, rf36, rf48 ; thrsw ; ldtmu.rf63 # s2 142 add | s2 small.py:41 residuals3 | s2 140 x4
-    max rf33, rf33, 0 ; mov tmuau, rf52                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    asr rf52, rf55, 5 ; add rf55, rf46, rf21                        # s2 142 shr | s2 142 store dst
-    sub rf41, rf36, rf48 ; add rf36, rf41, rf52 ; thrsw ; ldtmu.rf48 # s2 small.py:41 residuals4 | s2 142 add | s2 140 x2
-    asr rf41, rf41, 5 ; mov tmuau, rf50                             # s2 142 shr | s2 142 load dst | uniform 0xfffffffd (u8)
-    max rf36, rf36, 0 ; add rf50, rf55, rf21                        # s2 142 clip | s2 142 store dst
-    asr rf41, rf39, 5 ; add rf39, rf61, rf41                        # s2 142 shr | s2 142 add
-    max rf39, rf39, 0 ; add rf61, rf54, rf63                        # s2 142 clip | s2 small.py:37 add
-    add rf41, rf62, rf41 ; smul24 rf62, rf48, rf8 ; thrsw ; ldtmu.rf52 # s2 142 add | s2 small.py:28 mul | s2 140 x6
-    asr rf40, rf45, 5 ; mov tmuau, rf40                             # s2 142 shr | s2 142 load dst | uniform 0xfffffffd (u8)
-    max rf41, rf41, 0 ; smul24 rf45, rf52, rf9                      # s2 142 clip | s2 small.py:28 mul
-    add rf61, rf62, rf45 ; smul24 rf45, rf61, rf10 ; thrsw ; ldtmu.rf62 # s2 small.py:28 add | s2 small.py:33 mul | s2 140 x1
-    mov tmuau, rf60 ; smul24 rf47, rf62, rf47 ; ldtmu.rf60          # s2 142 load dst | s2 small.py:28 mul | s2 140 x7 | uniform 0xfffffffd (u8)
-    mov tmuau, rf43 ; smul24 rf43, rf62, rf53                       # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
-    sub rf63, rf54, rf63 ; smul24 rf53, rf60, rf53 ; thrsw ; ldtmu.rf54 # s2 small.py:37 sub | s2 small.py:28 mul | s2 140 x5
-    mov tmuau, rf49 ; smul24 rf62, rf54, rf37                       # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
+    add rf48, rf59, rf48 ; add rf49, rf43, rf21 ; thrsw ; ldtmu.rf59 # s2 small.py:41 o4 | s2 143 load dst
+    mov tmua, rf29 ; sub rf38, rf44, rf38                           # s2 141 x3 | s2 small.py:41 residuals7
+    asr rf44, rf38, 5 ; add rf38, rf45, rf54                        # s2 143 shr | s2 small.py:41 residuals1
+    asr rf38, rf38, 5 ; sub rf45, rf45, rf54                        # s2 143 shr | s2 small.py:41 residuals6
+    add rf38, rf63, rf38 ; add rf63, rf39, rf33 ; thrsw ; ldtmu.rf54 # s2 143 add | s2 small.py:41 residuals2 | s2 141 x0
+    max rf38, rf38, 0 ; mov tmuau, rf51                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    asr rf33, rf63, 5 ; sub rf39, rf39, rf33                        # s2 143 shr | s2 small.py:41 residuals5
+    add rf33, rf55, rf33 ; add rf55, rf36, rf48 ; thrsw ; ldtmu.rf63 # s2 143 add | s2 small.py:41 residuals3 | s2 141 x4
+    max rf33, rf33, 0 ; mov tmuau, rf52                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    asr rf52, rf55, 5 ; add rf55, rf46, rf21                        # s2 143 shr | s2 143 store dst
+    sub rf41, rf36, rf48 ; add rf36, rf41, rf52 ; thrsw ; ldtmu.rf48 # s2 small.py:41 residuals4 | s2 143 add | s2 141 x2
+    asr rf41, rf41, 5 ; mov tmuau, rf50                             # s2 143 shr | s2 143 load dst | uniform 0xfffffffd (u8)
+    max rf36, rf36, 0 ; add rf50, rf55, rf21                        # s2 143 clip | s2 143 store dst
+    asr rf41, rf39, 5 ; add rf39, rf61, rf41                        # s2 143 shr | s2 143 add
+    max rf39, rf39, 0 ; add rf61, rf54, rf63                        # s2 143 clip | s2 small.py:37 add
+    add rf41, rf62, rf41 ; smul24 rf62, rf48, rf8 ; thrsw ; ldtmu.rf52 # s2 143 add | s2 small.py:28 mul | s2 141 x6
+    asr rf40, rf45, 5 ; mov tmuau, rf40                             # s2 143 shr | s2 143 load dst | uniform 0xfffffffd (u8)
+    max rf41, rf41, 0 ; smul24 rf45, rf52, rf9                      # s2 143 clip | s2 small.py:28 mul
+    add rf61, rf62, rf45 ; smul24 rf45, rf61, rf10 ; thrsw ; ldtmu.rf62 # s2 small.py:28 add | s2 small.py:33 mul | s2 141 x1
+    mov tmuau, rf60 ; smul24 rf47, rf62, rf47 ; ldtmu.rf60          # s2 143 load dst | s2 small.py:28 mul | s2 141 x7 | uniform 0xfffffffd (u8)
+    mov tmuau, rf43 ; smul24 rf43, rf62, rf53                       # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
+    sub rf63, rf54, rf63 ; smul24 rf53, rf60, rf53 ; thrsw ; ldtmu.rf54 # s2 small.py:37 sub | s2 small.py:28 mul | s2 141 x5
+    mov tmuau, rf49 ; smul24 rf62, rf54, rf37                       # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
     add rf47, rf47, rf53 ; smul24 rf53, rf54, rf56                  # s2 small.py:28 add | s2 small.py:28 mul
-    add rf34, rf47, rf7 ; smul24 rf60, rf60, rf34 ; thrsw ; ldtmu.rf47 # s2 small.py:28 s7 | s2 small.py:28 mul | s2 140 x3
-    asr rf34, rf34, 14 ; add tmuau, rf49, rf21                      # s2 small.py:28 s7 | s2 142 load dst | uniform 0xfffffffd (u8)
+    add rf34, rf47, rf7 ; smul24 rf60, rf60, rf34 ; thrsw ; ldtmu.rf47 # s2 small.py:28 s7 | s2 small.py:28 mul | s2 141 x3
+    asr rf34, rf34, 14 ; add tmuau, rf49, rf21                      # s2 small.py:28 s7 | s2 143 load dst | uniform 0xfffffffd (u8)
     sub rf56, rf43, rf60 ; smul24 rf43, rf47, rf56                  # s2 small.py:28 sub | s2 small.py:28 mul
-    add rf37, rf62, rf43 ; smul24 rf47, rf47, rf37 ; thrsw ; ldtmu.rf43 # s2 small.py:28 add | s2 small.py:28 mul | s2 142 load dst
+    add rf37, rf62, rf43 ; smul24 rf47, rf47, rf37 ; thrsw ; ldtmu.rf43 # s2 small.py:28 add | s2 small.py:28 mul | s2 143 load dst
     sub rf47, rf53, rf47 ; add rf37, rf37, rf7                      # s2 small.py:28 sub | s2 small.py:28 s6
     asr rf37, rf37, 14 ; add rf47, rf47, rf7                        # s2 small.py:28 s6 | s2 small.py:28 s5
     asr rf56, rf47, 14 ; add rf47, rf56, rf7                        # s2 small.py:28 s5 | s2 small.py:28 s4
-    asr rf53, rf47, 14 ; add rf47, rf50, rf21                       # s2 small.py:28 s4 | s2 142 store dst
-    add rf45, rf45, rf57 ; smul24 rf48, rf48, rf9 ; thrsw ; ldtmu.rf57 # s2 small.py:33 add | s2 small.py:28 mul | s2 142 load dst
+    asr rf53, rf47, 14 ; add rf47, rf50, rf21                       # s2 small.py:28 s4 | s2 143 store dst
+    add rf45, rf45, rf57 ; smul24 rf48, rf48, rf9 ; thrsw ; ldtmu.rf57 # s2 small.py:33 add | s2 small.py:28 mul | s2 143 load dst
     asr rf45, rf45, 14 ; add rf61, rf61, rf7                        # s2 small.py:33 s0 | s2 small.py:28 s3
     asr rf52, rf61, 14 ; smul24 rf61, rf52, rf8                     # s2 small.py:28 s3 | s2 small.py:28 mul
-    sub rf60, rf34, rf37 ; sub rf62, rf53, rf56 ; thrsw ; ldtmu.rf49 # s2 small.py:41 o6 | s2 small.py:41 o5 | s2 142 load dst
-    add rf40, rf47, rf21 ; add rf58, rf58, rf40                     # s2 142 store dst | s2 142 add
-    max rf58, rf58, 0 ; smul24 rf63, rf63, rf10                     # s2 142 clip | s2 small.py:33 mul
-    sub rf48, rf48, rf61 ; add rf61, rf60, rf62 ; thrsw ; ldtmu.rf54 # s2 small.py:28 sub | s2 small.py:37 add | s2 142 load dst
+    sub rf60, rf34, rf37 ; sub rf62, rf53, rf56 ; thrsw ; ldtmu.rf49 # s2 small.py:41 o6 | s2 small.py:41 o5 | s2 143 load dst
+    add rf40, rf47, rf21 ; add rf58, rf58, rf40                     # s2 143 store dst | s2 143 add
+    max rf58, rf58, 0 ; smul24 rf63, rf63, rf10                     # s2 143 clip | s2 small.py:33 mul
+    sub rf48, rf48, rf61 ; add rf61, rf60, rf62 ; thrsw ; ldtmu.rf54 # s2 small.py:28 sub | s2 small.py:37 add | s2 143 load dst
     add rf37, rf48, rf7 ; add rf34, rf34, rf37                      # s2 small.py:28 s2 | s2 small.py:41 o7
     asr rf48, rf37, 14 ; add rf37, rf45, rf52                       # s2 small.py:28 s2 | s2 small.py:41 e0
-    add rf35, rf63, rf35 ; smul24 rf61, rf61, rf10 ; thrsw ; ldtmu.rf63 # s2 small.py:33 add | s2 small.py:33 mul | s2 142 load dst
-    asr rf44, rf35, 14 ; add rf35, rf59, rf44                       # s2 small.py:33 s1 | s2 142 add
-    max rf59, rf35, 0 ; add rf35, rf40, rf21                        # s2 142 clip | s2 142 store dst
+    add rf35, rf63, rf35 ; smul24 rf61, rf61, rf10 ; thrsw ; ldtmu.rf63 # s2 small.py:33 add | s2 small.py:33 mul | s2 143 load dst
+    asr rf44, rf35, 14 ; add rf35, rf59, rf44                       # s2 small.py:33 s1 | s2 143 add
+    max rf59, rf35, 0 ; add rf35, rf40, rf21                        # s2 143 clip | s2 143 store dst
     sub rf62, rf60, rf62 ; add rf60, rf37, rf34 ; thrsw             # s2 small.py:37 sub | s2 small.py:41 residuals0
-    asr rf60, rf60, 5 ; add rf61, rf61, rf7                         # s2 142 shr | s2 small.py:33 m6
+    asr rf60, rf60, 5 ; add rf61, rf61, rf7                         # s2 143 shr | s2 small.py:33 m6
     asr rf61, rf61, 14 ; smul24 rf62, rf62, rf10                    # s2 small.py:33 m6 | s2 small.py:33 mul
-    add rf43, rf43, rf60 ; add rf60, rf44, rf48 ; thrsw             # s2 142 add | s2 small.py:41 e1
-    max rf43, rf43, 0 ; add rf62, rf62, rf7                         # s2 142 clip | s2 small.py:33 m5
+    add rf43, rf43, rf60 ; add rf60, rf44, rf48 ; thrsw             # s2 143 add | s2 small.py:41 e1
+    max rf43, rf43, 0 ; add rf62, rf62, rf7                         # s2 143 clip | s2 small.py:33 m5
     asr rf48, rf62, 14 ; sub rf44, rf44, rf48                       # s2 small.py:33 m5 | s2 small.py:41 e2
-    min tmud, rf42, rf20 ; sub.pushc -, rf1, rf4                    # s2 142 store dst
-    mov.ifna tmuau, rf31 ; add rf31, rf60, rf61                     # s2 142 store dst | s2 small.py:41 residuals1 | uniform 0xfffffffd (u8)
-    min tmud, rf38, rf20 ; add rf38, rf44, rf48 ; ldtmu.rf42        # s2 142 store dst | s2 small.py:41 residuals2 | s2 142 load dst
-    asr rf31, rf31, 5 ; mov.ifna tmuau, rf46                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf33, rf20 ; add rf31, rf57, rf31 ; ldtmu.rf33        # s2 142 store dst | s2 142 add | s2 142 load dst
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf55                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf36, rf20 ; sub rf36, rf45, rf52 ; ldtmu.rf45        # s2 142 store dst | s2 small.py:41 e3 | s2 142 load dst
-    asr rf38, rf38, 5 ; mov.ifna tmuau, rf50                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf39, rf20 ; add rf39, rf53, rf56                     # s2 142 store dst | s2 small.py:41 o4
-    mov.ifna tmuau, rf47 ; add rf47, rf51, rf21                     # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf41, rf20 ; add rf38, rf49, rf38                     # s2 142 store dst | s2 142 add
-    max rf38, rf38, 0 ; mov.ifna tmuau, rf40                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf58, rf20 ; add rf58, rf36, rf39                     # s2 142 store dst | s2 small.py:41 residuals3
-    asr rf58, rf58, 5 ; mov.ifna tmuau, rf35                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf59, rf20 ; add rf59, rf47, rf21                     # s2 142 store dst
-    add.ifna tmuau, rf35, rf21 ; sub rf35, rf36, rf39               # s2 142 store dst | s2 small.py:41 residuals4 | uniform 0xfffffffd (u8)
-    min tmud, rf43, rf20 ; add rf43, rf54, rf58                     # s2 142 store dst | s2 142 add
-    asr rf54, rf35, 5 ; add rf35, rf59, rf21                        # s2 142 shr | s2 142 store dst
-    max rf43, rf43, 0 ; sub rf44, rf44, rf48                        # s2 142 clip | s2 small.py:41 residuals5
-    asr rf54, rf44, 5 ; add rf44, rf63, rf54                        # s2 142 shr | s2 142 add
-    max rf44, rf44, 0 ; add rf63, rf35, rf21                        # s2 142 clip | s2 142 store dst
+    min tmud, rf42, rf20 ; sub.pushc -, rf1, rf4                    # s2 143 store dst
+    mov.ifna tmuau, rf31 ; add rf31, rf60, rf61                     # s2 143 store dst | s2 small.py:41 residuals1 | uniform 0xfffffffd (u8)
+    min tmud, rf38, rf20 ; add rf38, rf44, rf48 ; ldtmu.rf42        # s2 143 store dst | s2 small.py:41 residuals2 | s2 143 load dst
+    asr rf31, rf31, 5 ; mov.ifna tmuau, rf46                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf33, rf20 ; add rf31, rf57, rf31 ; ldtmu.rf33        # s2 143 store dst | s2 143 add | s2 143 load dst
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf55                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf36, rf20 ; sub rf36, rf45, rf52 ; ldtmu.rf45        # s2 143 store dst | s2 small.py:41 e3 | s2 143 load dst
+    asr rf38, rf38, 5 ; mov.ifna tmuau, rf50                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf39, rf20 ; add rf39, rf53, rf56                     # s2 143 store dst | s2 small.py:41 o4
+    mov.ifna tmuau, rf47 ; add rf47, rf51, rf21                     # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf41, rf20 ; add rf38, rf49, rf38                     # s2 143 store dst | s2 143 add
+    max rf38, rf38, 0 ; mov.ifna tmuau, rf40                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf58, rf20 ; add rf58, rf36, rf39                     # s2 143 store dst | s2 small.py:41 residuals3
+    asr rf58, rf58, 5 ; mov.ifna tmuau, rf35                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf59, rf20 ; add rf59, rf47, rf21                     # s2 143 store dst
+    add.ifna tmuau, rf35, rf21 ; sub rf35, rf36, rf39               # s2 143 store dst | s2 small.py:41 residuals4 | uniform 0xfffffffd (u8)
+    min tmud, rf43, rf20 ; add rf43, rf54, rf58                     # s2 143 store dst | s2 143 add
+    asr rf54, rf35, 5 ; add rf35, rf59, rf21                        # s2 143 shr | s2 143 store dst
+    max rf43, rf43, 0 ; sub rf44, rf44, rf48                        # s2 143 clip | s2 small.py:41 residuals5
+    asr rf54, rf44, 5 ; add rf44, rf63, rf54                        # s2 143 shr | s2 143 add
+    max rf44, rf44, 0 ; add rf63, rf35, rf21                        # s2 143 clip | s2 143 store dst
     tmuwt - ; sub rf60, rf60, rf61                                  # s2 small.py:41 residuals6
-    asr rf51, rf60, 5 ; mov.ifna tmuau, rf51                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf31, rf20 ; add rf31, rf42, rf54                     # s2 142 store dst | s2 142 add
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf47                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf38, rf20 ; add rf38, rf63, rf21                     # s2 142 store dst
-    mov.ifna tmuau, rf59 ; sub rf34, rf37, rf34                     # s2 142 store dst | s2 small.py:41 residuals7 | uniform 0xfffffffd (u8)
-    min tmud, rf43, rf20 ; add rf33, rf33, rf51                     # s2 142 store dst | s2 142 add
-    asr rf34, rf34, 5 ; mov.ifna tmuau, rf35                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf44, rf20 ; add rf44, rf38, rf21                     # s2 142 store dst
-    max rf33, rf33, 0 ; mov.ifna tmuau, rf63                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf31, rf20 ; add rf31, rf45, rf34                     # s2 142 store dst | s2 142 add
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf38                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf33, rf20 ; mov rf5, rf30                            # s2 142 store dst | next trip
-    mov.ifna tmuau, rf44 ; mov rf4, rf32                            # s2 142 store dst | next trip | uniform 0xfffffffd (u8)
-    min tmud, rf31, rf20 ; sub.pushc -, rf1, rf32                   # s2 142 store dst | whether there is a trip more
-    nop ; add.ifnb tmuau, rf44, rf21                                # s2 142 store dst | uniform 0xfffffffd (u8)
+    asr rf51, rf60, 5 ; mov.ifna tmuau, rf51                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf31, rf20 ; add rf31, rf42, rf54                     # s2 143 store dst | s2 143 add
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf47                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf38, rf20 ; add rf38, rf63, rf21                     # s2 143 store dst
+    mov.ifna tmuau, rf59 ; sub rf34, rf37, rf34                     # s2 143 store dst | s2 small.py:41 residuals7 | uniform 0xfffffffd (u8)
+    min tmud, rf43, rf20 ; add rf33, rf33, rf51                     # s2 143 store dst | s2 143 add
+    asr rf34, rf34, 5 ; mov.ifna tmuau, rf35                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf44, rf20 ; add rf44, rf38, rf21                     # s2 143 store dst
+    max rf33, rf33, 0 ; mov.ifna tmuau, rf63                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf31, rf20 ; add rf31, rf45, rf34                     # s2 143 store dst | s2 143 add
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf38                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf33, rf20 ; mov rf5, rf30                            # s2 143 store dst | next trip
+    mov.ifna tmuau, rf44 ; mov rf4, rf32                            # s2 143 store dst | next trip | uniform 0xfffffffd (u8)
+    min tmud, rf31, rf20 ; sub.pushc -, rf1, rf32                   # s2 143 store dst | whether there is a trip more
+    nop ; add.ifnb tmuau, rf44, rf21                                # s2 143 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

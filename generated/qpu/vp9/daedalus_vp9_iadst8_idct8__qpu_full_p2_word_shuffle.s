@@ -76,29 +76,29 @@
     shl rf3, rf3, 2
     and rf2, rf0, 3 ; add rf3, rf3, rf2
     shl rf3, rf3, 3
-    shl rf4, rf2, 2                                                 # s1 138 x7
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 142 load dst
+    shl rf4, rf2, 2                                                 # s1 139 x7
+    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 143 load dst
     shl rf1, rf1, 3
     nop ; ldunifrf.rf5                                              # uniform value:records
-    add rf3, rf5, rf3 ; add rf1, rf5, rf1 ; ldunifrf.rf5            # s1 138 x7 | uniform value:coeffs
-    umin tmuau, rf3, rf1 ; add rf5, rf5, rf4 ; thrsw                # the item's record | s1 138 x7 | uniform 0xfffffffa (vec2)
-    shl rf4, rf2, 1                                                 # s2 142 load dst
-    nop ; ldunifrf.rf6                                              # s1 138 x7 | uniform 0x00000070
+    add rf3, rf5, rf3 ; add rf1, rf5, rf1 ; ldunifrf.rf5            # s1 139 x7 | uniform value:coeffs
+    umin tmuau, rf3, rf1 ; add rf5, rf5, rf4 ; thrsw                # the item's record | s1 139 x7 | uniform 0xfffffffa (vec2)
+    shl rf4, rf2, 1                                                 # s2 143 load dst
+    nop ; ldunifrf.rf6                                              # s1 139 x7 | uniform 0x00000070
     nop ; ldtmu.rf8                                                 # the item's record
     nop ; ldtmu.rf2                                                 # the item's record
-    shl rf2, rf2, 7                                                 # s1 138 x7
-    nop ; add rf2, rf5, rf2 ; ldunifrf.rf10                         # s1 138 x7 | s1 138 x0 | uniform 0xffffff90
-    nop ; add rf2, rf2, rf6 ; ldunifrf.rf13                         # s1 138 x7 | s1 138 x5 | uniform 0x00000050
-    mov tmua, rf2 ; add rf2, rf2, rf10 ; thrsw ; ldunifrf.rf15      # s1 138 x7 | s1 138 x0 | s1 138 x2 | uniform 0xffffffd0
-    mov tmua, rf2 ; add rf2, rf2, rf13 ; ldunifrf.rf17              # s1 138 x0 | s1 138 x5 | s1 138 x3 | uniform 0x00000010
-    mov tmua, rf2 ; add rf2, rf2, rf15 ; ldunifrf.rf7               # s1 138 x5 | s1 138 x2 | s2 142 load dst | uniform value:dst
-    mov tmua, rf2 ; add rf9, rf2, rf17 ; thrsw ; ldunifrf.rf2       # s1 138 x2 | s1 138 x3 | uniform value:threads
-    shl rf2, rf2, 5 ; mov tmua, rf9                                 # s1 138 x3
-    add rf4, rf9, rf17 ; add rf32, rf7, rf4 ; ldtmu.rf7             # s1 138 x4 | s2 142 load dst | s1 138 x7
-    mov tmua, rf4 ; add rf20, rf4, rf15 ; thrsw ; ldunifrf.rf35     # s1 138 x4 | s1 138 x1 | s2 142 load dst | uniform value:dst_stride
-    add rf33, rf32, rf8 ; add rf4, rf3, rf2 ; ldunifrf.rf8          # s2 142 load dst | the item's record | s1 small.py:52 mul | uniform 0x00003fb1
-    mov tmua, rf20 ; mov rf26, rf7.ih ; ldunifrf.rf9                # s1 138 x1 | s1 138 x7 | s1 small.py:52 add | uniform 0x00002000
-    nop ; add rf36, rf33, rf35 ; ldunifrf.rf12                      # s2 142 load dst | s1 small.py:52 mul | uniform 0x00000646
+    shl rf2, rf2, 7                                                 # s1 139 x7
+    nop ; add rf2, rf5, rf2 ; ldunifrf.rf10                         # s1 139 x7 | s1 139 x0 | uniform 0xffffff90
+    nop ; add rf2, rf2, rf6 ; ldunifrf.rf13                         # s1 139 x7 | s1 139 x5 | uniform 0x00000050
+    mov tmua, rf2 ; add rf2, rf2, rf10 ; thrsw ; ldunifrf.rf15      # s1 139 x7 | s1 139 x0 | s1 139 x2 | uniform 0xffffffd0
+    mov tmua, rf2 ; add rf2, rf2, rf13 ; ldunifrf.rf17              # s1 139 x0 | s1 139 x5 | s1 139 x3 | uniform 0x00000010
+    mov tmua, rf2 ; add rf2, rf2, rf15 ; ldunifrf.rf7               # s1 139 x5 | s1 139 x2 | s2 143 load dst | uniform value:dst
+    mov tmua, rf2 ; add rf9, rf2, rf17 ; thrsw ; ldunifrf.rf2       # s1 139 x2 | s1 139 x3 | uniform value:threads
+    shl rf2, rf2, 5 ; mov tmua, rf9                                 # s1 139 x3
+    add rf4, rf9, rf17 ; add rf32, rf7, rf4 ; ldtmu.rf7             # s1 139 x4 | s2 143 load dst | s1 139 x7
+    mov tmua, rf4 ; add rf20, rf4, rf15 ; thrsw ; ldunifrf.rf35     # s1 139 x4 | s1 139 x1 | s2 143 load dst | uniform value:dst_stride
+    add rf33, rf32, rf8 ; add rf4, rf3, rf2 ; ldunifrf.rf8          # s2 143 load dst | the item's record | s1 small.py:52 mul | uniform 0x00003fb1
+    mov tmua, rf20 ; mov rf26, rf7.ih ; ldunifrf.rf9                # s1 139 x1 | s1 139 x7 | s1 small.py:52 add | uniform 0x00002000
+    nop ; add rf36, rf33, rf35 ; ldunifrf.rf12                      # s2 143 load dst | s1 small.py:52 mul | uniform 0x00000646
     nop ; ldunifrf.rf14                                             # s1 small.py:52 mul | uniform 0x00003871
     nop ; ldunifrf.rf16                                             # s1 small.py:52 mul | uniform 0x00001e2b
     nop ; ldunifrf.rf18                                             # s1 small.py:52 mul | uniform 0x0000289a
@@ -110,31 +110,31 @@
     nop ; ldunifrf.rf25                                             # s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf27                                             # s2 small.py:33 add | uniform 0x00042000
     nop ; ldunifrf.rf28                                             # s2 small.py:28 mul | uniform 0x00003ec5
-    nop ; ldtmu.rf11                                                # s1 138 x0
+    nop ; ldtmu.rf11                                                # s1 139 x0
     nop ; ldunifrf.rf29                                             # s2 small.py:28 mul | uniform 0x00000c7c
     nop ; ldunifrf.rf30                                             # s2 small.py:28 mul | uniform 0x0000238e
     nop ; ldunifrf.rf31                                             # s2 small.py:28 mul | uniform 0x00003537
-    nop ; ldunifrf.rf34                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf37                                             # s2 142 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf34                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf37                                             # s2 143 load dst | uniform 0x00000100
 loop:
-    tmuwt - ; mov rf7, rf7.il ; thrsw ; ldtmu.rf38                  # s1 138 x7 | s1 138 x5
-    add tmua, rf20, rf13 ; mov rf20, rf11.ih                        # s1 138 x6 | s1 138 x0
-    mov rf40, rf38.ih ; smul24 rf39, rf26, rf8                      # s1 138 x5 | s1 small.py:52 mul
-    mov rf41, rf11.il ; smul24 rf11, rf7, rf8 ; thrsw ; ldtmu.rf42  # s1 138 x0 | s1 small.py:52 mul | s1 138 x2
-    mov rf38, rf38.il ; mov rf43, rf42.ih                           # s1 138 x5 | s1 138 x2
+    tmuwt - ; mov rf7, rf7.il ; thrsw ; ldtmu.rf38                  # s1 139 x7 | s1 139 x5
+    add tmua, rf20, rf13 ; mov rf20, rf11.ih                        # s1 139 x6 | s1 139 x0
+    mov rf40, rf38.ih ; smul24 rf39, rf26, rf8                      # s1 139 x5 | s1 small.py:52 mul
+    mov rf41, rf11.il ; smul24 rf11, rf7, rf8 ; thrsw ; ldtmu.rf42  # s1 139 x0 | s1 small.py:52 mul | s1 139 x2
+    mov rf38, rf38.il ; mov rf43, rf42.ih                           # s1 139 x5 | s1 139 x2
     add rf26, rf39, rf9 ; smul24 rf39, rf26, rf12                   # s1 small.py:52 add | s1 small.py:52 mul
-    add rf11, rf11, rf9 ; smul24 rf45, rf20, rf12 ; thrsw ; ldtmu.rf44 # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x3
-    mov rf46, rf44.ih ; mov rf44, rf44.il                           # s1 138 x3
-    mov rf42, rf42.il ; smul24 rf47, rf40, rf14                     # s1 138 x2 | s1 small.py:52 mul
-    add rf40, rf39, rf9 ; smul24 rf48, rf40, rf16 ; thrsw ; ldtmu.rf39 # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x4
-    mov rf49, rf39.ih ; mov rf39, rf39.il                           # s1 138 x4
+    add rf11, rf11, rf9 ; smul24 rf45, rf20, rf12 ; thrsw ; ldtmu.rf44 # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x3
+    mov rf46, rf44.ih ; mov rf44, rf44.il                           # s1 139 x3
+    mov rf42, rf42.il ; smul24 rf47, rf40, rf14                     # s1 139 x2 | s1 small.py:52 mul
+    add rf40, rf39, rf9 ; smul24 rf48, rf40, rf16 ; thrsw ; ldtmu.rf39 # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x4
+    mov rf49, rf39.ih ; mov rf39, rf39.il                           # s1 139 x4
     add rf26, rf26, rf45 ; smul24 rf45, rf46, rf18                  # s1 small.py:52 s0 | s1 small.py:52 mul
-    add rf50, rf47, rf9 ; smul24 rf51, rf49, rf19 ; thrsw ; ldtmu.rf47 # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x1
-    mov rf52, rf47.ih ; smul24 rf7, rf7, rf12                       # s1 138 x1 | s1 small.py:52 mul
-    mov rf53, rf47.il ; smul24 rf47, rf41, rf12                     # s1 138 x1 | s1 small.py:52 mul
-    add rf55, rf48, rf9 ; smul24 rf48, rf38, rf14 ; ldtmu.rf54      # s1 small.py:52 add | s1 small.py:52 mul | s1 138 x6
-    mov rf56, rf54.ih ; smul24 rf38, rf38, rf16                     # s1 138 x6 | s1 small.py:52 mul
-    mov rf57, rf54.il ; smul24 rf54, rf44, rf18                     # s1 138 x6 | s1 small.py:52 mul
+    add rf50, rf47, rf9 ; smul24 rf51, rf49, rf19 ; thrsw ; ldtmu.rf47 # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x1
+    mov rf52, rf47.ih ; smul24 rf7, rf7, rf12                       # s1 139 x1 | s1 small.py:52 mul
+    mov rf53, rf47.il ; smul24 rf47, rf41, rf12                     # s1 139 x1 | s1 small.py:52 mul
+    add rf55, rf48, rf9 ; smul24 rf48, rf38, rf14 ; ldtmu.rf54      # s1 small.py:52 add | s1 small.py:52 mul | s1 139 x6
+    mov rf56, rf54.ih ; smul24 rf38, rf38, rf16                     # s1 139 x6 | s1 small.py:52 mul
+    mov rf57, rf54.il ; smul24 rf54, rf44, rf18                     # s1 139 x6 | s1 small.py:52 mul
     add rf20, rf45, rf51 ; smul24 rf45, rf20, rf8                   # s1 small.py:52 s4 | s1 small.py:52 mul
     add rf51, rf7, rf9 ; smul24 rf7, rf39, rf19                     # s1 small.py:52 add | s1 small.py:52 mul
     add rf11, rf11, rf47 ; smul24 rf46, rf46, rf19                  # s1 small.py:52 s0 | s1 small.py:52 mul
@@ -163,7 +163,7 @@ loop:
     asr rf51, rf51, 14 ; sub rf54, rf38, rf42                       # s1 small.py:46 t5 | s1 small.py:46 sub
     asr rf20, rf54, 14 ; add rf26, rf26, rf20                       # s1 small.py:46 t7 | s1 small.py:45 add
     asr rf26, rf26, 14 ; smul24 rf54, rf44, rf23                    # s1 small.py:45 t0 | s1 small.py:52 mul
-    and.pushz -, rf0, 1 ; smul24 rf44, rf44, rf24                   # s2 140 x0 | s1 small.py:52 mul
+    and.pushz -, rf0, 1 ; smul24 rf44, rf44, rf24                   # s2 141 x0 | s1 small.py:52 mul
     add rf44, rf54, rf9 ; add rf54, rf44, rf9                       # s1 small.py:52 add
     add rf47, rf47, rf41 ; smul24 rf41, rf49, rf23                  # s1 small.py:45 add | s1 small.py:52 mul
     asr rf49, rf47, 14 ; smul24 rf47, rf49, rf24                    # s1 small.py:45 t2 | s1 small.py:52 mul
@@ -184,7 +184,7 @@ loop:
     asr rf41, rf38, 14 ; add rf38, rf41, rf45                       # s1 small.py:45 t1 | s1 small.py:52 a0
     asr rf47, rf39, 14 ; sub rf39, rf47, rf51                       # s1 small.py:45 t3 | s1 small.py:52 a1
     sub rf11, rf11, rf48 ; add rf20, rf20, rf52                     # s1 small.py:52 b0 | s1 small.py:52 b1
-    and.pushz -, rf0, 2 ; sub rf48, rf44, rf50                      # s2 140 x0 | s1 small.py:46 sub
+    and.pushz -, rf0, 2 ; sub rf48, rf44, rf50                      # s2 141 x0 | s1 small.py:46 sub
     asr rf48, rf48, 14 ; sub rf52, rf46, rf53                       # s1 small.py:46 t6 | s1 small.py:46 sub
     asr rf51, rf52, 14 ; sub rf52, rf38, rf11                       # s1 small.py:46 t7 | s1 small.py:46 sub
     asr rf52, rf52, 14 ; sub rf45, rf39, rf20                       # s1 small.py:46 t6 | s1 small.py:46 sub
@@ -206,53 +206,53 @@ loop:
     add rf56, rf57, rf56 ; smul24 rf55, rf55, rf25                  # s1 small.py:110 t1 | s1 small.py:33 mul
     add rf45, rf41, rf47 ; smul24 rf41, rf45, rf25                  # s1 small.py:110 t1 | s1 small.py:33 mul
     sub rf50, 0, rf50 ; smul24 rf42, rf42, rf25                     # s1 small.py:113 sub | s1 small.py:33 mul
-    rot rf53, rf50, 1 ; add rf46, rf46, rf53                        # s2 140 x1 | s1 small.py:45 add
+    rot rf53, rf50, 1 ; add rf46, rf46, rf53                        # s2 141 x1 | s1 small.py:45 add
     asr rf48, rf46, 14 ; add rf46, rf48, rf9                        # s1 small.py:45 t5 | s1 small.py:33 rshr
     asr rf46, rf46, 14 ; add rf55, rf55, rf9                        # s1 small.py:33 rshr
     asr rf39, rf55, 14 ; add rf20, rf39, rf20                       # s1 small.py:33 rshr | s1 small.py:45 add
     asr rf41, rf20, 14 ; add rf20, rf41, rf9                        # s1 small.py:45 t5 | s1 small.py:33 rshr
     asr rf20, rf20, 14 ; add rf42, rf42, rf9                        # s1 small.py:33 rshr
     asr rf26, rf42, 14 ; add rf42, rf26, rf49                       # s1 small.py:33 rshr | s1 small.py:110 t0
-    rot rf40, rf48, -1 ; add rf7, rf7, rf40                         # s2 140 x1 | s1 small.py:110 t0
-    rot rf49, rf39, 1 ; add rf55, rf36, rf35                        # s2 140 x1 | s2 142 load dst
-    rot rf40, rf46, -1 ; mov.ifnb rf39, rf40                        # s2 140 x1
-    rot rf48, rf42, 1 ; mov.ifnb rf49, rf48                         # s2 140 x1
-    rot rf40, rf41, -1 ; mov.ifnb rf42, rf40                        # s2 140 x0 | s2 140 x1
-    rot rf46, rf26, 1 ; mov.ifnb rf48, rf46                         # s2 140 x0 | s2 140 x1
-    rot rf40, rf20, -1 ; mov.ifnb rf26, rf40                        # s2 140 x0
-    rot rf41, rf7, 1 ; mov.ifnb rf46, rf41                          # s2 140 x0
-    rot rf40, rf39, -2 ; mov.ifnb rf7, rf40                         # s2 140 x1 | s2 140 x0
-    rot rf20, rf42, 2 ; mov.ifnb rf41, rf20                         # s2 140 x1 | s2 140 x0
-    rot rf40, rf49, -2 ; mov.ifna rf42, rf40                        # s2 140 x1
-    rot rf39, rf48, 2 ; mov.ifna rf20, rf39                         # s2 140 x1
-    rot rf40, rf26, -2 ; mov.ifna rf48, rf40                        # s2 140 x0 | s2 140 x1
-    rot rf49, rf7, 2 ; mov.ifna rf39, rf49                          # s2 140 x0 | s2 140 x1
-    rot rf40, rf46, -2 ; mov.ifna rf7, rf40                         # s2 140 x0
-    rot rf26, rf41, 2 ; mov.ifna rf49, rf26                         # s2 140 x0
-    sub rf40, 0, rf54 ; mov.ifna rf41, rf40                         # s1 small.py:114 sub | s2 140 x0
-    rot rf46, rf40, 1 ; mov.ifna rf26, rf46                         # s2 140 x1 | s2 140 x0
+    rot rf40, rf48, -1 ; add rf7, rf7, rf40                         # s2 141 x1 | s1 small.py:110 t0
+    rot rf49, rf39, 1 ; add rf55, rf36, rf35                        # s2 141 x1 | s2 143 load dst
+    rot rf40, rf46, -1 ; mov.ifnb rf39, rf40                        # s2 141 x1
+    rot rf48, rf42, 1 ; mov.ifnb rf49, rf48                         # s2 141 x1
+    rot rf40, rf41, -1 ; mov.ifnb rf42, rf40                        # s2 141 x0 | s2 141 x1
+    rot rf46, rf26, 1 ; mov.ifnb rf48, rf46                         # s2 141 x0 | s2 141 x1
+    rot rf40, rf20, -1 ; mov.ifnb rf26, rf40                        # s2 141 x0
+    rot rf41, rf7, 1 ; mov.ifnb rf46, rf41                          # s2 141 x0
+    rot rf40, rf39, -2 ; mov.ifnb rf7, rf40                         # s2 141 x1 | s2 141 x0
+    rot rf20, rf42, 2 ; mov.ifnb rf41, rf20                         # s2 141 x1 | s2 141 x0
+    rot rf40, rf49, -2 ; mov.ifna rf42, rf40                        # s2 141 x1
+    rot rf39, rf48, 2 ; mov.ifna rf20, rf39                         # s2 141 x1
+    rot rf40, rf26, -2 ; mov.ifna rf48, rf40                        # s2 141 x0 | s2 141 x1
+    rot rf49, rf7, 2 ; mov.ifna rf39, rf49                          # s2 141 x0 | s2 141 x1
+    rot rf40, rf46, -2 ; mov.ifna rf7, rf40                         # s2 141 x0
+    rot rf26, rf41, 2 ; mov.ifna rf49, rf26                         # s2 141 x0
+    sub rf40, 0, rf54 ; mov.ifna rf41, rf40                         # s1 small.py:114 sub | s2 141 x0
+    rot rf46, rf40, 1 ; mov.ifna rf26, rf46                         # s2 141 x1 | s2 141 x0
     sub rf56, 0, rf56 ; smul24 rf54, rf42, rf28                     # s1 small.py:114 sub | s2 small.py:28 mul
-    rot rf56, rf56, -1 ; mov.ifnb rf46, rf56                        # s2 140 x1
-    rot rf47, rf46, -2 ; smul24 rf42, rf42, rf29                    # s2 140 x1 | s2 small.py:28 mul
-    sub rf38, 0, rf38 ; mov.ifnb rf40, rf56                         # s1 small.py:113 sub | s2 140 x1
-    rot rf38, rf38, -1 ; mov.ifnb rf53, rf38                        # s2 140 x1
-    rot rf57, rf40, -2 ; smul24 rf56, rf39, rf29                    # s2 140 x1 | s2 small.py:28 mul
-    rot rf38, rf53, 2 ; mov.ifnb rf50, rf38                         # s2 140 x1
-    rot rf57, rf50, 2 ; mov.ifna rf50, rf57                         # s2 140 x1
-    sub rf11, 0, rf11 ; mov.ifna rf53, rf47                         # s1 small.py:113 sub | s2 140 x1
-    rot rf40, rf11, 1 ; mov.ifna rf57, rf40                         # s2 140 x0 | s2 140 x1
-    sub rf46, 0, rf51 ; mov.ifna rf38, rf46                         # s1 small.py:114 sub | s2 140 x1
-    rot rf51, rf46, 1 ; smul24 rf47, rf50, rf28                     # s2 140 x0 | s2 small.py:28 mul
+    rot rf56, rf56, -1 ; mov.ifnb rf46, rf56                        # s2 141 x1
+    rot rf47, rf46, -2 ; smul24 rf42, rf42, rf29                    # s2 141 x1 | s2 small.py:28 mul
+    sub rf38, 0, rf38 ; mov.ifnb rf40, rf56                         # s1 small.py:113 sub | s2 141 x1
+    rot rf38, rf38, -1 ; mov.ifnb rf53, rf38                        # s2 141 x1
+    rot rf57, rf40, -2 ; smul24 rf56, rf39, rf29                    # s2 141 x1 | s2 small.py:28 mul
+    rot rf38, rf53, 2 ; mov.ifnb rf50, rf38                         # s2 141 x1
+    rot rf57, rf50, 2 ; mov.ifna rf50, rf57                         # s2 141 x1
+    sub rf11, 0, rf11 ; mov.ifna rf53, rf47                         # s1 small.py:113 sub | s2 141 x1
+    rot rf40, rf11, 1 ; mov.ifna rf57, rf40                         # s2 141 x0 | s2 141 x1
+    sub rf46, 0, rf51 ; mov.ifna rf38, rf46                         # s1 small.py:114 sub | s2 141 x1
+    rot rf51, rf46, 1 ; smul24 rf47, rf50, rf28                     # s2 141 x0 | s2 small.py:28 mul
     sub rf45, 0, rf45 ; smul24 rf50, rf50, rf29                     # s1 small.py:114 sub | s2 small.py:28 mul
-    rot rf45, rf45, -1 ; mov.ifnb rf51, rf45                        # s2 140 x0
-    rot rf44, rf51, -2 ; smul24 rf52, rf38, rf29                    # s2 140 x0 | s2 small.py:28 mul
-    sub rf43, 0, rf43 ; mov.ifnb rf46, rf45                         # s1 small.py:113 sub | s2 140 x0
-    rot rf43, rf43, -1 ; mov.ifnb rf40, rf43                        # s2 140 x0
-    rot rf38, rf46, -2 ; smul24 rf45, rf38, rf28                    # s2 140 x0 | s2 small.py:28 mul
-    rot rf43, rf40, 2 ; mov.ifnb rf11, rf43                         # s2 140 x0
-    rot rf44, rf11, 2 ; mov.ifna rf40, rf44                         # s2 140 x0
-    mov.ifna rf11, rf38 ; mov.ifna rf43, rf51                       # s2 140 x0
-    mov.ifna rf44, rf46 ; smul24 rf46, rf57, rf30                   # s2 140 x0 | s2 small.py:28 mul
+    rot rf45, rf45, -1 ; mov.ifnb rf51, rf45                        # s2 141 x0
+    rot rf44, rf51, -2 ; smul24 rf52, rf38, rf29                    # s2 141 x0 | s2 small.py:28 mul
+    sub rf43, 0, rf43 ; mov.ifnb rf46, rf45                         # s1 small.py:113 sub | s2 141 x0
+    rot rf43, rf43, -1 ; mov.ifnb rf40, rf43                        # s2 141 x0
+    rot rf38, rf46, -2 ; smul24 rf45, rf38, rf28                    # s2 141 x0 | s2 small.py:28 mul
+    rot rf43, rf40, 2 ; mov.ifnb rf11, rf43                         # s2 141 x0
+    rot rf44, rf11, 2 ; mov.ifna rf40, rf44                         # s2 141 x0
+    mov.ifna rf11, rf38 ; mov.ifna rf43, rf51                       # s2 141 x0
+    mov.ifna rf44, rf46 ; smul24 rf46, rf57, rf30                   # s2 141 x0 | s2 small.py:28 mul
     add rf57, rf11, rf44 ; smul24 rf38, rf57, rf31                  # s2 small.py:37 add | s2 small.py:28 mul
     add rf47, rf47, rf52 ; smul24 rf52, rf53, rf31                  # s2 small.py:28 add | s2 small.py:28 mul
     sub rf45, rf50, rf45 ; smul24 rf50, rf53, rf30                  # s2 small.py:28 sub | s2 small.py:28 mul
@@ -275,116 +275,116 @@ loop:
     asr rf42, rf54, 14 ; add rf54, rf42, rf9                        # s2 small.py:28 s4 | s2 small.py:28 s5
     asr rf39, rf39, 14 ; add rf48, rf48, rf27                       # s2 small.py:28 s6 | s2 small.py:33 add
     asr rf54, rf54, 14 ; add rf56, rf56, rf9                        # s2 small.py:28 s5 | s2 small.py:28 s3
-    asr rf48, rf48, 14 ; mov tmuau, rf33                            # s2 small.py:33 s0 | s2 142 load dst | uniform 0xfffffffe (u16)
+    asr rf48, rf48, 14 ; mov tmuau, rf33                            # s2 small.py:33 s0 | s2 143 load dst | uniform 0xfffffffe (u16)
     asr rf56, rf56, 14 ; add rf20, rf20, rf27                       # s2 small.py:28 s3 | s2 small.py:33 add
     asr rf20, rf20, 14 ; add rf47, rf47, rf9                        # s2 small.py:33 s0 | s2 small.py:28 s3
     asr rf11, rf47, 14 ; sub rf44, rf11, rf44                       # s2 small.py:28 s3 | s2 small.py:37 sub
     sub rf47, rf57, rf45 ; smul24 rf40, rf40, rf24 ; thrsw          # s2 small.py:41 o6 | s2 small.py:28 mul
     sub rf52, rf46, rf50 ; smul24 rf43, rf43, rf23                  # s2 small.py:41 o5 | s2 small.py:28 mul
     sub rf7, rf7, rf49 ; smul24 rf41, rf41, rf24                    # s2 small.py:37 sub | s2 small.py:28 mul
-    sub rf53, rf38, rf39 ; smul24 rf49, rf26, rf23 ; ldtmu.rf26     # s2 small.py:41 o6 | s2 small.py:28 mul | s2 142 load dst
-    sub rf36, rf42, rf54 ; mov tmuau, rf36 ; thrsw                  # s2 small.py:41 o5 | s2 142 load dst | uniform 0xfffffffe (u16)
+    sub rf53, rf38, rf39 ; smul24 rf49, rf26, rf23 ; ldtmu.rf26     # s2 small.py:41 o6 | s2 small.py:28 mul | s2 143 load dst
+    sub rf36, rf42, rf54 ; mov tmuau, rf36 ; thrsw                  # s2 small.py:41 o5 | s2 143 load dst | uniform 0xfffffffe (u16)
     sub rf43, rf40, rf43 ; smul24 rf40, rf44, rf25                  # s2 small.py:28 sub | s2 small.py:33 mul
     add rf45, rf48, rf56 ; add rf57, rf57, rf45                     # s2 small.py:41 e0 | s2 small.py:41 o7
-    add rf51, rf47, rf52 ; smul24 rf7, rf7, rf25 ; ldtmu.rf44       # s2 small.py:37 add | s2 small.py:33 mul | s2 142 load dst
+    add rf51, rf47, rf52 ; smul24 rf7, rf7, rf25 ; ldtmu.rf44       # s2 small.py:37 add | s2 small.py:33 mul | s2 143 load dst
     sub rf49, rf41, rf49 ; add rf41, rf20, rf11                     # s2 small.py:28 sub | s2 small.py:41 e0
     add rf38, rf38, rf39 ; add rf39, rf53, rf36                     # s2 small.py:41 o7 | s2 small.py:37 add
-    mov tmuau, rf55 ; add rf55, rf55, rf35 ; thrsw                  # s2 142 load dst | uniform 0xfffffffe (u16)
+    mov tmuau, rf55 ; add rf55, rf55, rf35 ; thrsw                  # s2 143 load dst | uniform 0xfffffffe (u16)
     add rf40, rf40, rf27 ; add rf43, rf43, rf9                      # s2 small.py:33 add | s2 small.py:28 s2
     asr rf40, rf40, 14 ; smul24 rf51, rf51, rf25                    # s2 small.py:33 s1 | s2 small.py:33 mul
     asr rf43, rf43, 14 ; add rf7, rf7, rf27                         # s2 small.py:28 s2 | s2 small.py:33 add
     asr rf7, rf7, 14 ; add rf49, rf49, rf9                          # s2 small.py:33 s1 | s2 small.py:28 s2
     asr rf39, rf49, 14 ; smul24 rf49, rf39, rf25                    # s2 small.py:28 s2 | s2 small.py:33 mul
-    mov tmuau, rf55 ; add rf55, rf55, rf35 ; thrsw                  # s2 142 load dst | uniform 0xfffffffe (u16)
+    mov tmuau, rf55 ; add rf55, rf55, rf35 ; thrsw                  # s2 143 load dst | uniform 0xfffffffe (u16)
     sub rf52, rf47, rf52 ; add rf47, rf45, rf57                     # s2 small.py:37 sub | s2 small.py:41 residuals0
-    asr rf47, rf47, 5 ; add rf51, rf51, rf9                         # s2 142 shr | s2 small.py:33 m6
+    asr rf47, rf47, 5 ; add rf51, rf51, rf9                         # s2 143 shr | s2 small.py:33 m6
     asr rf51, rf51, 14 ; sub rf36, rf53, rf36                       # s2 small.py:33 m6 | s2 small.py:37 sub
     add rf49, rf41, rf38 ; add rf53, rf49, rf9                      # s2 small.py:41 residuals0 | s2 small.py:33 m6
-    asr rf49, rf49, 5 ; mov tmuau, rf55                             # s2 142 shr | s2 142 load dst | uniform 0xfffffffe (u16)
-    asr rf53, rf53, 14 ; add rf55, rf55, rf35                       # s2 small.py:33 m6 | s2 142 load dst
-    mov tmuau, rf55 ; smul24 rf52, rf52, rf25 ; thrsw               # s2 142 load dst | s2 small.py:33 mul | uniform 0xfffffffe (u16)
-    add rf55, rf55, rf35 ; smul24 rf36, rf36, rf25                  # s2 142 load dst | s2 small.py:33 mul
+    asr rf49, rf49, 5 ; mov tmuau, rf55                             # s2 143 shr | s2 143 load dst | uniform 0xfffffffe (u16)
+    asr rf53, rf53, 14 ; add rf55, rf55, rf35                       # s2 small.py:33 m6 | s2 143 load dst
+    mov tmuau, rf55 ; smul24 rf52, rf52, rf25 ; thrsw               # s2 143 load dst | s2 small.py:33 mul | uniform 0xfffffffe (u16)
+    add rf55, rf55, rf35 ; smul24 rf36, rf36, rf25                  # s2 143 load dst | s2 small.py:33 mul
     add rf52, rf52, rf9 ; add rf36, rf36, rf9                       # s2 small.py:33 m5
-    asr rf52, rf52, 14 ; mov tmuau, rf55                            # s2 small.py:33 m5 | s2 142 load dst | uniform 0xfffffffe (u16)
-    asr rf36, rf36, 14 ; add tmuau, rf55, rf35                      # s2 small.py:33 m5 | s2 142 load dst | uniform 0xfffffffe (u16)
-    and rf26, rf26, rf34 ; v8dot rf55, rf26, rf37 ; thrsw           # s2 142 load dst
-    add rf47, rf55, rf47 ; add rf55, rf40, rf43                     # s2 142 add | s2 small.py:41 e1
-    max rf47, rf47, 0 ; add rf26, rf26, rf49                        # s2 142 clip | s2 142 add
-    max rf26, rf26, 0 ; add rf49, rf7, rf39                         # s2 142 clip | s2 small.py:41 e1
-    min rf43, rf47, rf34 ; sub rf47, rf40, rf43 ; thrsw ; ldtmu.rf40 # s2 142 clip | s2 small.py:41 e2 | s2 142 load dst
-    min rf7, rf26, rf34 ; sub rf26, rf7, rf39 ; ldtmu.rf39          # s2 142 clip | s2 small.py:41 e2 | s2 142 load dst
-    shl rf43, rf43, 8 ; sub rf48, rf48, rf56                        # s2 142 store dst | s2 small.py:41 e3
-    add rf56, rf55, rf51 ; sub.pushc -, rf1, rf3                    # s2 small.py:41 residuals1 | s2 142 store dst
-    asr rf46, rf56, 5 ; add rf50, rf46, rf50                        # s2 142 shr | s2 small.py:41 o4
+    asr rf52, rf52, 14 ; mov tmuau, rf55                            # s2 small.py:33 m5 | s2 143 load dst | uniform 0xfffffffe (u16)
+    asr rf36, rf36, 14 ; add tmuau, rf55, rf35                      # s2 small.py:33 m5 | s2 143 load dst | uniform 0xfffffffe (u16)
+    and rf26, rf26, rf34 ; v8dot rf55, rf26, rf37 ; thrsw           # s2 143 load dst
+    add rf47, rf55, rf47 ; add rf55, rf40, rf43                     # s2 143 add | s2 small.py:41 e1
+    max rf47, rf47, 0 ; add rf26, rf26, rf49                        # s2 143 clip | s2 143 add
+    max rf26, rf26, 0 ; add rf49, rf7, rf39                         # s2 143 clip | s2 small.py:41 e1
+    min rf43, rf47, rf34 ; sub rf47, rf40, rf43 ; thrsw ; ldtmu.rf40 # s2 143 clip | s2 small.py:41 e2 | s2 143 load dst
+    min rf7, rf26, rf34 ; sub rf26, rf7, rf39 ; ldtmu.rf39          # s2 143 clip | s2 small.py:41 e2 | s2 143 load dst
+    shl rf43, rf43, 8 ; sub rf48, rf48, rf56                        # s2 143 store dst | s2 small.py:41 e3
+    add rf56, rf55, rf51 ; sub.pushc -, rf1, rf3                    # s2 small.py:41 residuals1 | s2 143 store dst
+    asr rf46, rf56, 5 ; add rf50, rf46, rf50                        # s2 143 shr | s2 small.py:41 o4
     tmuwt - ; add rf56, rf49, rf53 ; thrsw                          # the last trip's stores | s2 small.py:41 residuals1
-    asr rf11, rf56, 5 ; sub rf20, rf20, rf11                        # s2 142 shr | s2 small.py:41 e3
-    and rf44, rf44, rf34 ; v8dot rf56, rf44, rf37                   # s2 142 load dst
-    add rf46, rf56, rf46 ; add rf56, rf47, rf52                     # s2 142 add | s2 small.py:41 residuals2
-    max rf44, rf46, 0 ; add rf11, rf44, rf11                        # s2 142 clip | s2 142 add
-    asr rf46, rf56, 5 ; add rf56, rf26, rf36                        # s2 142 shr | s2 small.py:41 residuals2
-    max rf11, rf11, 0 ; add rf42, rf42, rf54                        # s2 142 clip | s2 small.py:41 o4
-    asr rf56, rf56, 5 ; v8dot rf54, rf40, rf37                      # s2 142 shr | s2 142 load dst
-    min rf44, rf44, rf34 ; v8dot rf40, rf40, 1                      # s2 142 clip | s2 142 load dst
-    min rf7, rf11, rf34 ; add tmud, rf7, rf43 ; ldtmu.rf11          # s2 142 clip | s2 142 store dst | s2 142 load dst
-    shl rf44, rf44, 8 ; add rf46, rf54, rf46                        # s2 142 store dst | s2 142 add
-    max rf46, rf46, 0 ; add rf54, rf48, rf50                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf54, rf54, 5 ; add rf40, rf40, rf56                        # s2 142 shr | s2 142 add
-    max rf40, rf40, 0 ; add rf56, rf20, rf42                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf56, rf56, 5 ; v8dot rf43, rf39, rf37                      # s2 142 shr | s2 142 load dst
-    min rf46, rf46, rf34 ; mov.ifna tmuau, rf33                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf33, rf40, rf34 ; add rf40, rf33, rf35                     # s2 142 clip | s2 142 store dst
-    shl rf7, rf46, 8 ; add tmud, rf7, rf44                          # s2 142 store dst
-    and rf39, rf39, rf34 ; sub rf50, rf48, rf50 ; ldtmu.rf48        # s2 142 load dst | s2 small.py:41 residuals4
-    asr rf50, rf50, 5 ; add rf43, rf43, rf54                        # s2 142 shr | s2 142 add
-    max rf42, rf43, 0 ; sub rf20, rf20, rf42                        # s2 142 clip | s2 small.py:41 residuals4
-    asr rf39, rf20, 5 ; add rf20, rf39, rf56                        # s2 142 shr | s2 142 add
-    max rf20, rf20, 0 ; v8dot rf56, rf11, rf37                      # s2 142 clip | s2 142 load dst
-    min rf42, rf42, rf34 ; mov.ifna tmuau, rf40                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf20, rf20, rf34 ; add rf43, rf40, rf35 ; ldtmu.rf40        # s2 142 clip | s2 142 store dst | s2 142 load dst
-    shl rf42, rf42, 8 ; sub rf47, rf47, rf52                        # s2 142 store dst | s2 small.py:41 residuals5
-    asr rf7, rf47, 5 ; add tmud, rf33, rf7                          # s2 142 shr | s2 142 store dst
-    and rf11, rf11, rf34 ; add rf56, rf56, rf50 ; ldtmu.rf50        # s2 142 load dst | s2 142 add
-    max rf36, rf56, 0 ; sub rf26, rf26, rf36                        # s2 142 clip | s2 small.py:41 residuals5
-    asr rf26, rf26, 5 ; add rf11, rf11, rf39                        # s2 142 shr | s2 142 add
-    max rf11, rf11, 0 ; v8dot rf39, rf48, rf37                      # s2 142 clip | s2 142 load dst
-    min rf36, rf36, rf34 ; mov.ifna tmuau, rf43                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf11, rf11, rf34 ; add rf43, rf43, rf35                     # s2 142 clip | s2 142 store dst
-    shl rf36, rf36, 8 ; sub rf51, rf55, rf51                        # s2 142 store dst | s2 small.py:41 residuals6
-    asr rf39, rf51, 5 ; add rf7, rf39, rf7                          # s2 142 shr | s2 142 add
-    max rf7, rf7, 0 ; add tmud, rf20, rf42                          # s2 142 clip | s2 142 store dst
-    min rf48, rf7, rf34 ; v8dot rf7, rf48, 1                        # s2 142 clip | s2 142 load dst
-    shl rf49, rf48, 8 ; sub rf48, rf49, rf53                        # s2 142 store dst | s2 small.py:41 residuals6
-    asr rf26, rf48, 5 ; add rf7, rf7, rf26                          # s2 142 shr | s2 142 add
-    max rf7, rf7, 0 ; v8dot rf48, rf40, rf37                        # s2 142 clip | s2 142 load dst
-    min rf53, rf7, rf34 ; mov.ifna tmuau, rf43                      # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    mov rf3, rf4 ; add rf43, rf43, rf35                             # next trip | s2 142 store dst
+    asr rf11, rf56, 5 ; sub rf20, rf20, rf11                        # s2 143 shr | s2 small.py:41 e3
+    and rf44, rf44, rf34 ; v8dot rf56, rf44, rf37                   # s2 143 load dst
+    add rf46, rf56, rf46 ; add rf56, rf47, rf52                     # s2 143 add | s2 small.py:41 residuals2
+    max rf44, rf46, 0 ; add rf11, rf44, rf11                        # s2 143 clip | s2 143 add
+    asr rf46, rf56, 5 ; add rf56, rf26, rf36                        # s2 143 shr | s2 small.py:41 residuals2
+    max rf11, rf11, 0 ; add rf42, rf42, rf54                        # s2 143 clip | s2 small.py:41 o4
+    asr rf56, rf56, 5 ; v8dot rf54, rf40, rf37                      # s2 143 shr | s2 143 load dst
+    min rf44, rf44, rf34 ; v8dot rf40, rf40, 1                      # s2 143 clip | s2 143 load dst
+    min rf7, rf11, rf34 ; add tmud, rf7, rf43 ; ldtmu.rf11          # s2 143 clip | s2 143 store dst | s2 143 load dst
+    shl rf44, rf44, 8 ; add rf46, rf54, rf46                        # s2 143 store dst | s2 143 add
+    max rf46, rf46, 0 ; add rf54, rf48, rf50                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf54, rf54, 5 ; add rf40, rf40, rf56                        # s2 143 shr | s2 143 add
+    max rf40, rf40, 0 ; add rf56, rf20, rf42                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf56, rf56, 5 ; v8dot rf43, rf39, rf37                      # s2 143 shr | s2 143 load dst
+    min rf46, rf46, rf34 ; mov.ifna tmuau, rf33                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf33, rf40, rf34 ; add rf40, rf33, rf35                     # s2 143 clip | s2 143 store dst
+    shl rf7, rf46, 8 ; add tmud, rf7, rf44                          # s2 143 store dst
+    and rf39, rf39, rf34 ; sub rf50, rf48, rf50 ; ldtmu.rf48        # s2 143 load dst | s2 small.py:41 residuals4
+    asr rf50, rf50, 5 ; add rf43, rf43, rf54                        # s2 143 shr | s2 143 add
+    max rf42, rf43, 0 ; sub rf20, rf20, rf42                        # s2 143 clip | s2 small.py:41 residuals4
+    asr rf39, rf20, 5 ; add rf20, rf39, rf56                        # s2 143 shr | s2 143 add
+    max rf20, rf20, 0 ; v8dot rf56, rf11, rf37                      # s2 143 clip | s2 143 load dst
+    min rf42, rf42, rf34 ; mov.ifna tmuau, rf40                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf20, rf20, rf34 ; add rf43, rf40, rf35 ; ldtmu.rf40        # s2 143 clip | s2 143 store dst | s2 143 load dst
+    shl rf42, rf42, 8 ; sub rf47, rf47, rf52                        # s2 143 store dst | s2 small.py:41 residuals5
+    asr rf7, rf47, 5 ; add tmud, rf33, rf7                          # s2 143 shr | s2 143 store dst
+    and rf11, rf11, rf34 ; add rf56, rf56, rf50 ; ldtmu.rf50        # s2 143 load dst | s2 143 add
+    max rf36, rf56, 0 ; sub rf26, rf26, rf36                        # s2 143 clip | s2 small.py:41 residuals5
+    asr rf26, rf26, 5 ; add rf11, rf11, rf39                        # s2 143 shr | s2 143 add
+    max rf11, rf11, 0 ; v8dot rf39, rf48, rf37                      # s2 143 clip | s2 143 load dst
+    min rf36, rf36, rf34 ; mov.ifna tmuau, rf43                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf11, rf11, rf34 ; add rf43, rf43, rf35                     # s2 143 clip | s2 143 store dst
+    shl rf36, rf36, 8 ; sub rf51, rf55, rf51                        # s2 143 store dst | s2 small.py:41 residuals6
+    asr rf39, rf51, 5 ; add rf7, rf39, rf7                          # s2 143 shr | s2 143 add
+    max rf7, rf7, 0 ; add tmud, rf20, rf42                          # s2 143 clip | s2 143 store dst
+    min rf48, rf7, rf34 ; v8dot rf7, rf48, 1                        # s2 143 clip | s2 143 load dst
+    shl rf49, rf48, 8 ; sub rf48, rf49, rf53                        # s2 143 store dst | s2 small.py:41 residuals6
+    asr rf26, rf48, 5 ; add rf7, rf7, rf26                          # s2 143 shr | s2 143 add
+    max rf7, rf7, 0 ; v8dot rf48, rf40, rf37                        # s2 143 clip | s2 143 load dst
+    min rf53, rf7, rf34 ; mov.ifna tmuau, rf43                      # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    mov rf3, rf4 ; add rf43, rf43, rf35                             # next trip | s2 143 store dst
     umin tmuau, rf3, rf1 ; sub rf45, rf45, rf57 ; thrsw             # the item's record | s2 small.py:41 residuals7 | uniform 0xfffffffa (vec2)
-    asr rf45, rf45, 5 ; add rf39, rf48, rf39                        # s2 142 shr | s2 142 add
-    max rf39, rf39, 0 ; sub rf38, rf41, rf38                        # s2 142 clip | s2 small.py:41 residuals7
-    asr rf38, rf38, 5 ; add tmud, rf11, rf36                        # s2 142 shr | s2 142 store dst
-    min rf11, rf39, rf34 ; v8dot rf41, rf50, rf37 ; ldtmu.rf39      # s2 142 clip | s2 142 load dst | the item's record
-    shl rf39, rf11, 8 ; add rf33, rf32, rf39                        # s2 142 store dst | s2 142 load dst
-    and rf11, rf40, rf34 ; add rf36, rf33, rf35 ; ldtmu.rf40        # s2 142 load dst | the item's record
-    shl rf11, rf40, 7 ; add rf26, rf11, rf26                        # s1 138 x7 | s2 142 add
-    max rf26, rf26, 0 ; add rf11, rf5, rf11                         # s2 142 clip | s1 138 x7
-    min rf40, rf26, rf34 ; add rf11, rf11, rf6                      # s2 142 clip | s1 138 x7
-    add rf26, rf11, rf10 ; mov.ifna tmuau, rf43                     # s1 138 x0 | s2 142 store dst | uniform 0xfffffffe (u16)
-    mov tmua, rf11 ; add rf11, rf26, rf13 ; thrsw                   # s1 138 x7 | s1 138 x5
-    mov tmua, rf26 ; add rf26, rf11, rf15                           # s1 138 x0 | s1 138 x2
-    mov tmua, rf11 ; add rf11, rf26, rf17                           # s1 138 x5 | s1 138 x3
-    tmuwt - ; add rf48, rf11, rf17 ; thrsw ; ldtmu.rf7              # s1 138 x4 | s1 138 x7
-    mov tmua, rf26 ; add rf20, rf48, rf15                           # s1 138 x2 | s1 138 x1
-    mov tmua, rf11 ; mov rf26, rf7.ih                               # s1 138 x3 | s1 138 x7
-    mov tmua, rf48 ; add rf43, rf43, rf35 ; thrsw ; ldtmu.rf11      # s1 138 x4 | s2 142 store dst | s1 138 x0
-    and rf50, rf50, rf34 ; mov tmua, rf20                           # s2 142 load dst | s1 138 x1
-    add rf41, rf41, rf45 ; add rf38, rf50, rf38                     # s2 142 add
-    max rf41, rf41, 0 ; add tmud, rf53, rf49                        # s2 142 clip | s2 142 store dst
-    max rf38, rf38, 0 ; mov.ifna tmuau, rf43                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf43, rf41, rf34 ; add rf41, rf43, rf35                     # s2 142 clip | s2 142 store dst
-    min rf38, rf38, rf34 ; add tmud, rf40, rf39                     # s2 142 clip | s2 142 store dst
-    shl rf43, rf43, 8 ; mov.ifna tmuau, rf41                        # s2 142 store dst | uniform 0xfffffffe (u16)
-    add tmud, rf38, rf43 ; sub.pushc -, rf1, rf4                    # s2 142 store dst | whether there is a trip more
-    add rf4, rf3, rf2 ; add.ifnb tmuau, rf41, rf35                  # the item's record | s2 142 store dst | uniform 0xfffffffe (u16)
+    asr rf45, rf45, 5 ; add rf39, rf48, rf39                        # s2 143 shr | s2 143 add
+    max rf39, rf39, 0 ; sub rf38, rf41, rf38                        # s2 143 clip | s2 small.py:41 residuals7
+    asr rf38, rf38, 5 ; add tmud, rf11, rf36                        # s2 143 shr | s2 143 store dst
+    min rf11, rf39, rf34 ; v8dot rf41, rf50, rf37 ; ldtmu.rf39      # s2 143 clip | s2 143 load dst | the item's record
+    shl rf39, rf11, 8 ; add rf33, rf32, rf39                        # s2 143 store dst | s2 143 load dst
+    and rf11, rf40, rf34 ; add rf36, rf33, rf35 ; ldtmu.rf40        # s2 143 load dst | the item's record
+    shl rf11, rf40, 7 ; add rf26, rf11, rf26                        # s1 139 x7 | s2 143 add
+    max rf26, rf26, 0 ; add rf11, rf5, rf11                         # s2 143 clip | s1 139 x7
+    min rf40, rf26, rf34 ; add rf11, rf11, rf6                      # s2 143 clip | s1 139 x7
+    add rf26, rf11, rf10 ; mov.ifna tmuau, rf43                     # s1 139 x0 | s2 143 store dst | uniform 0xfffffffe (u16)
+    mov tmua, rf11 ; add rf11, rf26, rf13 ; thrsw                   # s1 139 x7 | s1 139 x5
+    mov tmua, rf26 ; add rf26, rf11, rf15                           # s1 139 x0 | s1 139 x2
+    mov tmua, rf11 ; add rf11, rf26, rf17                           # s1 139 x5 | s1 139 x3
+    tmuwt - ; add rf48, rf11, rf17 ; thrsw ; ldtmu.rf7              # s1 139 x4 | s1 139 x7
+    mov tmua, rf26 ; add rf20, rf48, rf15                           # s1 139 x2 | s1 139 x1
+    mov tmua, rf11 ; mov rf26, rf7.ih                               # s1 139 x3 | s1 139 x7
+    mov tmua, rf48 ; add rf43, rf43, rf35 ; thrsw ; ldtmu.rf11      # s1 139 x4 | s2 143 store dst | s1 139 x0
+    and rf50, rf50, rf34 ; mov tmua, rf20                           # s2 143 load dst | s1 139 x1
+    add rf41, rf41, rf45 ; add rf38, rf50, rf38                     # s2 143 add
+    max rf41, rf41, 0 ; add tmud, rf53, rf49                        # s2 143 clip | s2 143 store dst
+    max rf38, rf38, 0 ; mov.ifna tmuau, rf43                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf43, rf41, rf34 ; add rf41, rf43, rf35                     # s2 143 clip | s2 143 store dst
+    min rf38, rf38, rf34 ; add tmud, rf40, rf39                     # s2 143 clip | s2 143 store dst
+    shl rf43, rf43, 8 ; mov.ifna tmuau, rf41                        # s2 143 store dst | uniform 0xfffffffe (u16)
+    add tmud, rf38, rf43 ; sub.pushc -, rf1, rf4                    # s2 143 store dst | whether there is a trip more
+    add rf4, rf3, rf2 ; add.ifnb tmuau, rf41, rf35                  # the item's record | s2 143 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

@@ -70,78 +70,78 @@
     shl rf2, rf2, 3
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
-    shl rf5, rf0, 1                                                 # 142 load dst
+    shl rf5, rf0, 1                                                 # 143 load dst
     nop ; ldunifrf.rf0                                              # uniform value:records
     add rf1, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 6 ; mov rf20, rf2                                 # for later in the trip
-    nop ; add rf4, rf2, rf1 ; ldunifrf.rf6                          # the item's record | 138 x0 | uniform value:coeffs
+    nop ; add rf4, rf2, rf1 ; ldunifrf.rf6                          # the item's record | 139 x0 | uniform value:coeffs
     umin tmuau, rf4, rf0 ; mov rf21, rf4 ; ldtmu.rf3                # the item's record | for later in the trip | uniform 0xfffffffa (vec2)
     nop ; mov rf2, rf4 ; ldtmu.rf4                                  # next trip | the item's record
-    shl rf7, rf4, 5                                                 # 138 x0
-    nop ; add tmuau, rf6, rf7 ; thrsw                               # 138 x0 | uniform 0xfffffffe (u16)
-    nop ; ldunifrf.rf6                                              # 142 load dst | uniform value:dst
-    nop ; add rf6, rf6, rf5 ; ldunifrf.rf9                          # 142 load dst | uniform value:dst_stride
-    nop ; add rf5, rf6, rf3 ; ldtmu.rf8                             # 142 load dst | the item's record
-    mov tmuau, rf5 ; add rf7, rf5, rf9 ; thrsw ; ldtmu.rf15         # 142 load dst | the item's record | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; add rf10, rf7, rf9 ; ldtmu.rf7                 # 142 load dst | 138 x0 | uniform 0xfffffffd (u8)
-    mov rf7, rf7.il ; mov rf18, rf5 ; ldunifrf.rf12                 # 138 x0 | for later in the trip | small.py:33 mul | uniform 0x00002d41
-    add rf11, rf18, rf9 ; smul24 rf7, rf7, rf12 ; thrsw ; ldunifrf.rf14 # 142 store dst | small.py:33 mul | small.py:33 s0 | uniform 0x00002000
-    add rf7, rf7, rf14 ; mov tmuau, rf10 ; ldtmu.rf16               # small.py:33 s0 | 142 load dst | uniform 0xfffffffd (u8)
-    asr rf7, rf7, 14 ; add tmuau, rf10, rf9                         # small.py:33 s0 | 142 load dst | uniform 0xfffffffd (u8)
-    add rf13, rf11, rf9 ; smul24 rf7, rf7, rf12 ; thrsw ; ldtmu.rf12 # 142 store dst | small.py:33 mul | 142 load dst
-    add rf5, rf7, rf14 ; sub rf7, rf5, -1                           # small.py:33 s0 | 142 load dst
-    asr rf5, rf5, 14 ; mov tmuau, rf7                               # small.py:33 s0 | 142 load dst | uniform 0xfffffffd (u8)
-    add rf14, rf7, rf9 ; mov rf19, rf7 ; thrsw ; ldtmu.rf7          # 142 load dst | for later in the trip
-    add rf5, rf5, 8 ; mov tmuau, rf14                               # 142 rshr | 142 load dst | uniform 0xfffffffd (u8)
-    asr rf5, rf5, 4 ; add rf22, rf14, rf9                           # 142 rshr | 142 load dst
-    add rf12, rf16, rf5 ; add rf16, rf12, rf5 ; thrsw ; ldtmu.rf14  # 142 add | 142 load dst
-    max rf7, rf12, 0 ; add rf12, rf7, rf5                           # 142 clip | 142 add
-    max rf10, rf16, 0 ; add rf14, rf14, rf5                         # 142 clip | 142 add
-    max rf12, rf12, 0 ; add rf16, rf19, rf9                         # 142 clip | 142 store dst
-    max rf14, rf14, 0 ; mov tmuau, rf22                             # 142 clip | 142 load dst | uniform 0xfffffffd (u8)
-    add rf17, rf16, rf9 ; mov rf3, rf8 ; thrsw ; ldunifrf.rf8       # 142 store dst | next trip | 142 clip | uniform 0x000000ff
-    add tmuau, rf22, rf9 ; mov rf4, rf15 ; ldtmu.rf15               # 142 load dst | next trip | uniform 0xfffffffd (u8)
+    shl rf7, rf4, 5                                                 # 139 x0
+    nop ; add tmuau, rf6, rf7 ; thrsw                               # 139 x0 | uniform 0xfffffffe (u16)
+    nop ; ldunifrf.rf6                                              # 143 load dst | uniform value:dst
+    nop ; add rf6, rf6, rf5 ; ldunifrf.rf9                          # 143 load dst | uniform value:dst_stride
+    nop ; add rf5, rf6, rf3 ; ldtmu.rf8                             # 143 load dst | the item's record
+    mov tmuau, rf5 ; add rf7, rf5, rf9 ; thrsw ; ldtmu.rf15         # 143 load dst | the item's record | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; add rf10, rf7, rf9 ; ldtmu.rf7                 # 143 load dst | 139 x0 | uniform 0xfffffffd (u8)
+    mov rf7, rf7.il ; mov rf18, rf5 ; ldunifrf.rf12                 # 139 x0 | for later in the trip | small.py:33 mul | uniform 0x00002d41
+    add rf11, rf18, rf9 ; smul24 rf7, rf7, rf12 ; thrsw ; ldunifrf.rf14 # 143 store dst | small.py:33 mul | small.py:33 s0 | uniform 0x00002000
+    add rf7, rf7, rf14 ; mov tmuau, rf10 ; ldtmu.rf16               # small.py:33 s0 | 143 load dst | uniform 0xfffffffd (u8)
+    asr rf7, rf7, 14 ; add tmuau, rf10, rf9                         # small.py:33 s0 | 143 load dst | uniform 0xfffffffd (u8)
+    add rf13, rf11, rf9 ; smul24 rf7, rf7, rf12 ; thrsw ; ldtmu.rf12 # 143 store dst | small.py:33 mul | 143 load dst
+    add rf5, rf7, rf14 ; sub rf7, rf5, -1                           # small.py:33 s0 | 143 load dst
+    asr rf5, rf5, 14 ; mov tmuau, rf7                               # small.py:33 s0 | 143 load dst | uniform 0xfffffffd (u8)
+    add rf14, rf7, rf9 ; mov rf19, rf7 ; thrsw ; ldtmu.rf7          # 143 load dst | for later in the trip
+    add rf5, rf5, 8 ; mov tmuau, rf14                               # 143 rshr | 143 load dst | uniform 0xfffffffd (u8)
+    asr rf5, rf5, 4 ; add rf22, rf14, rf9                           # 143 rshr | 143 load dst
+    add rf12, rf16, rf5 ; add rf16, rf12, rf5 ; thrsw ; ldtmu.rf14  # 143 add | 143 load dst
+    max rf7, rf12, 0 ; add rf12, rf7, rf5                           # 143 clip | 143 add
+    max rf10, rf16, 0 ; add rf14, rf14, rf5                         # 143 clip | 143 add
+    max rf12, rf12, 0 ; add rf16, rf19, rf9                         # 143 clip | 143 store dst
+    max rf14, rf14, 0 ; mov tmuau, rf22                             # 143 clip | 143 load dst | uniform 0xfffffffd (u8)
+    add rf17, rf16, rf9 ; mov rf3, rf8 ; thrsw ; ldunifrf.rf8       # 143 store dst | next trip | 143 clip | uniform 0x000000ff
+    add tmuau, rf22, rf9 ; mov rf4, rf15 ; ldtmu.rf15               # 143 load dst | next trip | uniform 0xfffffffd (u8)
     nop
 loop:
-    shl rf4, rf4, 5 ; sub.pushc -, rf0, rf20                        # 138 x0 | 142 store dst
-    tmuwt - ; add rf22, rf2, rf1 ; thrsw ; ldunifrf.rf20            # the last trip's stores | the item's record | 138 x0 | uniform value:coeffs
-    umin tmuau, rf22, rf0 ; add rf15, rf15, rf5 ; ldtmu.rf23        # the item's record | 142 add | 142 load dst | uniform 0xfffffffa (vec2)
-    max rf4, rf15, 0 ; add tmuau, rf20, rf4                         # 142 clip | 138 x0 | uniform 0xfffffffe (u16)
-    min tmud, rf7, rf8 ; add rf3, rf6, rf3 ; ldtmu.rf7              # 142 store dst | 142 load dst
-    mov.ifna tmuau, rf18 ; add rf18, rf23, rf5 ; thrsw              # 142 store dst | 142 add | uniform 0xfffffffd (u8)
-    max rf23, rf18, 0 ; mov tmuau, rf3                              # 142 clip | 142 load dst | uniform 0xfffffffd (u8)
-    add rf7, rf3, rf9 ; add rf18, rf7, rf5 ; ldunifrf.rf15          # 142 load dst | 142 add | small.py:33 mul | uniform 0x00002d41
-    min tmud, rf10, rf8 ; add rf10, rf7, rf9 ; ldtmu.rf20           # 142 store dst | 142 load dst
-    max rf24, rf18, 0 ; mov.ifna tmuau, rf11                        # 142 clip | 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf12, rf8 ; add rf5, rf20, rf5 ; ldunifrf.rf12        # 142 store dst | 142 add | small.py:33 s0 | uniform 0x00002000
-    max rf5, rf5, 0 ; mov.ifna tmuau, rf13                          # 142 clip | 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf14, rf8 ; sub rf14, rf3, -1                         # 142 store dst | 142 load dst
-    add.ifna tmuau, rf13, rf9 ; add rf25, rf14, rf9 ; thrsw         # 142 store dst | 142 load dst | uniform 0xfffffffd (u8)
-    mov tmuau, rf7 ; add rf26, rf25, rf9                            # 142 load dst | uniform 0xfffffffd (u8)
+    shl rf4, rf4, 5 ; sub.pushc -, rf0, rf20                        # 139 x0 | 143 store dst
+    tmuwt - ; add rf22, rf2, rf1 ; thrsw ; ldunifrf.rf20            # the last trip's stores | the item's record | 139 x0 | uniform value:coeffs
+    umin tmuau, rf22, rf0 ; add rf15, rf15, rf5 ; ldtmu.rf23        # the item's record | 143 add | 143 load dst | uniform 0xfffffffa (vec2)
+    max rf4, rf15, 0 ; add tmuau, rf20, rf4                         # 143 clip | 139 x0 | uniform 0xfffffffe (u16)
+    min tmud, rf7, rf8 ; add rf3, rf6, rf3 ; ldtmu.rf7              # 143 store dst | 143 load dst
+    mov.ifna tmuau, rf18 ; add rf18, rf23, rf5 ; thrsw              # 143 store dst | 143 add | uniform 0xfffffffd (u8)
+    max rf23, rf18, 0 ; mov tmuau, rf3                              # 143 clip | 143 load dst | uniform 0xfffffffd (u8)
+    add rf7, rf3, rf9 ; add rf18, rf7, rf5 ; ldunifrf.rf15          # 143 load dst | 143 add | small.py:33 mul | uniform 0x00002d41
+    min tmud, rf10, rf8 ; add rf10, rf7, rf9 ; ldtmu.rf20           # 143 store dst | 143 load dst
+    max rf24, rf18, 0 ; mov.ifna tmuau, rf11                        # 143 clip | 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf12, rf8 ; add rf5, rf20, rf5 ; ldunifrf.rf12        # 143 store dst | 143 add | small.py:33 s0 | uniform 0x00002000
+    max rf5, rf5, 0 ; mov.ifna tmuau, rf13                          # 143 clip | 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf14, rf8 ; sub rf14, rf3, -1                         # 143 store dst | 143 load dst
+    add.ifna tmuau, rf13, rf9 ; add rf25, rf14, rf9 ; thrsw         # 143 store dst | 143 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf7 ; add rf26, rf25, rf9                            # 143 load dst | uniform 0xfffffffd (u8)
     tmuwt - ; mov rf18, rf3                                         # for later in the trip
-    min tmud, rf4, rf8 ; add rf11, rf18, rf9 ; ldtmu.rf4            # 142 store dst | the item's record
-    mov.ifna tmuau, rf19 ; mov rf19, rf14 ; thrsw                   # 142 store dst | for later in the trip | uniform 0xfffffffd (u8)
-    mov tmuau, rf10 ; mov rf20, rf2 ; ldtmu.rf27                    # 142 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
-    add tmuau, rf10, rf9 ; add rf13, rf11, rf9 ; ldtmu.rf10         # 142 load dst | 142 store dst | 138 x0 | uniform 0xfffffffd (u8)
-    min tmud, rf23, rf8 ; mov rf10, rf10.il ; ldtmu.rf23            # 142 store dst | 138 x0 | 142 load dst
-    mov.ifna tmuau, rf16 ; smul24 rf10, rf10, rf15 ; thrsw          # 142 store dst | small.py:33 mul | uniform 0xfffffffd (u8)
-    add rf10, rf10, rf12 ; mov tmuau, rf14                          # small.py:33 s0 | 142 load dst | uniform 0xfffffffd (u8)
-    asr rf10, rf10, 14 ; mov tmuau, rf25                            # small.py:33 s0 | 142 load dst | uniform 0xfffffffd (u8)
-    min tmud, rf24, rf8 ; smul24 rf10, rf10, rf15 ; ldtmu.rf15      # 142 store dst | small.py:33 mul | 142 load dst
-    add rf10, rf10, rf12 ; mov.ifna tmuau, rf17 ; thrsw             # small.py:33 s0 | 142 store dst | uniform 0xfffffffd (u8)
-    asr rf10, rf10, 14 ; mov tmuau, rf26                            # small.py:33 s0 | 142 load dst | uniform 0xfffffffd (u8)
-    add rf10, rf10, 8 ; add rf16, rf19, rf9                         # 142 rshr | 142 store dst
-    min tmud, rf5, rf8 ; mov rf2, rf22 ; ldtmu.rf12                 # 142 store dst | next trip | 142 load dst
-    asr rf5, rf10, 4 ; add.ifna tmuau, rf17, rf9                    # 142 rshr | 142 store dst | uniform 0xfffffffd (u8)
-    add rf15, rf23, rf5 ; add rf23, rf15, rf5 ; thrsw               # 142 add
-    max rf7, rf15, 0 ; add rf12, rf12, rf5                          # 142 clip | 142 add
-    max rf10, rf23, 0 ; add rf17, rf16, rf9                         # 142 clip | 142 store dst
-    max rf12, rf12, 0 ; sub.pushc -, rf0, rf21                      # 142 clip | whether there is a trip more
-    add tmuau, rf26, rf9 ; mov rf21, rf22 ; thrsw ; ldtmu.rf22      # 142 load dst | for later in the trip | uniform 0xfffffffd (u8)
-    add rf4, rf22, rf5 ; mov rf3, rf4                               # 142 add | next trip
-    max rf14, rf4, 0 ; mov rf4, rf27                                # 142 clip | next trip
-    nop ; thrsw ; ldtmu.rf15                                        # 142 load dst
+    min tmud, rf4, rf8 ; add rf11, rf18, rf9 ; ldtmu.rf4            # 143 store dst | the item's record
+    mov.ifna tmuau, rf19 ; mov rf19, rf14 ; thrsw                   # 143 store dst | for later in the trip | uniform 0xfffffffd (u8)
+    mov tmuau, rf10 ; mov rf20, rf2 ; ldtmu.rf27                    # 143 load dst | for later in the trip | the item's record | uniform 0xfffffffd (u8)
+    add tmuau, rf10, rf9 ; add rf13, rf11, rf9 ; ldtmu.rf10         # 143 load dst | 143 store dst | 139 x0 | uniform 0xfffffffd (u8)
+    min tmud, rf23, rf8 ; mov rf10, rf10.il ; ldtmu.rf23            # 143 store dst | 139 x0 | 143 load dst
+    mov.ifna tmuau, rf16 ; smul24 rf10, rf10, rf15 ; thrsw          # 143 store dst | small.py:33 mul | uniform 0xfffffffd (u8)
+    add rf10, rf10, rf12 ; mov tmuau, rf14                          # small.py:33 s0 | 143 load dst | uniform 0xfffffffd (u8)
+    asr rf10, rf10, 14 ; mov tmuau, rf25                            # small.py:33 s0 | 143 load dst | uniform 0xfffffffd (u8)
+    min tmud, rf24, rf8 ; smul24 rf10, rf10, rf15 ; ldtmu.rf15      # 143 store dst | small.py:33 mul | 143 load dst
+    add rf10, rf10, rf12 ; mov.ifna tmuau, rf17 ; thrsw             # small.py:33 s0 | 143 store dst | uniform 0xfffffffd (u8)
+    asr rf10, rf10, 14 ; mov tmuau, rf26                            # small.py:33 s0 | 143 load dst | uniform 0xfffffffd (u8)
+    add rf10, rf10, 8 ; add rf16, rf19, rf9                         # 143 rshr | 143 store dst
+    min tmud, rf5, rf8 ; mov rf2, rf22 ; ldtmu.rf12                 # 143 store dst | next trip | 143 load dst
+    asr rf5, rf10, 4 ; add.ifna tmuau, rf17, rf9                    # 143 rshr | 143 store dst | uniform 0xfffffffd (u8)
+    add rf15, rf23, rf5 ; add rf23, rf15, rf5 ; thrsw               # 143 add
+    max rf7, rf15, 0 ; add rf12, rf12, rf5                          # 143 clip | 143 add
+    max rf10, rf23, 0 ; add rf17, rf16, rf9                         # 143 clip | 143 store dst
+    max rf12, rf12, 0 ; sub.pushc -, rf0, rf21                      # 143 clip | whether there is a trip more
+    add tmuau, rf26, rf9 ; mov rf21, rf22 ; thrsw ; ldtmu.rf22      # 143 load dst | for later in the trip | uniform 0xfffffffd (u8)
+    add rf4, rf22, rf5 ; mov rf3, rf4                               # 143 add | next trip
+    max rf14, rf4, 0 ; mov rf4, rf27                                # 143 clip | next trip
+    nop ; thrsw ; ldtmu.rf15                                        # 143 load dst
     nop
     nop
     bu.anyna loop, r:unif                                           # next trip

@@ -41,92 +41,92 @@
     add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
     shl rf1, rf1, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # 142 load dst | uniform value:records
-    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # 138 x0 | uniform value:coeffs
+    setnnmode_uu ; ldunifrf.rf3                                     # 143 load dst | uniform value:records
+    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # 139 x0 | uniform value:coeffs
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     nop ; ldunifrf.rf5                                              # small.py:33 mul | uniform 0x00002d41
-    nop ; ldunifrf.rf8                                              # 142 load dst | uniform value:dst
+    nop ; ldunifrf.rf8                                              # 143 load dst | uniform value:dst
     nop ; ldtmu.rf1                                                 # the item's record
-    nop ; add rf9, rf8, rf1 ; ldtmu.rf1                             # 142 load dst | the item's record
-    shl rf1, rf1, 5                                                 # 138 x0
-    nop ; add tmua, rf4, rf1 ; thrsw ; ldunifrf.rf6                 # 138 x0 | small.py:33 s0 | uniform 0x00002000
-    nop ; mov tmua, rf9 ; ldunifrf.rf12                             # 142 load dst | uniform value:dst_stride
-    nop ; add rf13, rf9, rf12 ; ldunifrf.rf10                       # 142 load dst | uniform 0x000000ff
-    mov tmua, rf13 ; add rf16, rf13, rf12 ; thrsw ; ldtmu.rf1       # 142 load dst | 138 x0
-    mov rf1, rf1.il ; mov tmua, rf16 ; ldunifrf.rf20                # 138 x0 | 142 load dst | uniform 0x00000100
-    add rf18, rf16, rf12 ; smul24 rf1, rf1, rf5 ; ldunifrf.rf24     # 142 load dst | small.py:33 mul | uniform 0x00010000
-    add rf1, rf1, rf6 ; mov tmua, rf18 ; thrsw ; ldtmu.rf15         # small.py:33 s0 | 142 load dst
-    asr rf1, rf1, 14 ; v8dot rf11, rf15, rf20                       # small.py:33 s0 | 142 load dst
-    and rf14, rf15, rf10 ; smul24 rf3, rf1, rf5 ; ldunifrf.rf1      # 142 load dst | small.py:33 mul | uniform value:threads
+    nop ; add rf9, rf8, rf1 ; ldtmu.rf1                             # 143 load dst | the item's record
+    shl rf1, rf1, 5                                                 # 139 x0
+    nop ; add tmua, rf4, rf1 ; thrsw ; ldunifrf.rf6                 # 139 x0 | small.py:33 s0 | uniform 0x00002000
+    nop ; mov tmua, rf9 ; ldunifrf.rf12                             # 143 load dst | uniform value:dst_stride
+    nop ; add rf13, rf9, rf12 ; ldunifrf.rf10                       # 143 load dst | uniform 0x000000ff
+    mov tmua, rf13 ; add rf16, rf13, rf12 ; thrsw ; ldtmu.rf1       # 143 load dst | 139 x0
+    mov rf1, rf1.il ; mov tmua, rf16 ; ldunifrf.rf20                # 139 x0 | 143 load dst | uniform 0x00000100
+    add rf18, rf16, rf12 ; smul24 rf1, rf1, rf5 ; ldunifrf.rf24     # 143 load dst | small.py:33 mul | uniform 0x00010000
+    add rf1, rf1, rf6 ; mov tmua, rf18 ; thrsw ; ldtmu.rf15         # small.py:33 s0 | 143 load dst
+    asr rf1, rf1, 14 ; v8dot rf11, rf15, rf20                       # small.py:33 s0 | 143 load dst
+    and rf14, rf15, rf10 ; smul24 rf3, rf1, rf5 ; ldunifrf.rf1      # 143 load dst | small.py:33 mul | uniform value:threads
     shl rf1, rf1, 7 ; add rf3, rf3, rf6                             # small.py:33 s0
-    asr rf3, rf3, 14 ; v8dot rf17, rf15, rf24                       # small.py:33 s0 | 142 load dst
-    add rf7, rf3, 8 ; add rf3, rf2, rf1                             # 142 rshr | the item's record
-    asr rf7, rf7, 4                                                 # 142 rshr
-    add rf11, rf14, rf7 ; add rf19, rf11, rf7 ; thrsw ; ldtmu.rf14  # 142 add | 142 load dst
-    max rf11, rf11, 0 ; add rf17, rf17, rf7                         # 142 clip | 142 add
-    min rf11, rf11, rf10 ; v8dot rf22, rf14, rf20 ; ldunifrf.rf28   # 142 clip | 142 load dst | uniform 0x01000000
-    max rf21, rf19, 0 ; v8dot rf26, rf14, rf24                      # 142 clip | 142 load dst
-    max rf25, rf17, 0 ; v8dot rf29, rf15, rf28                      # 142 clip | 142 load dst
-    and rf15, rf14, rf10 ; thrsw ; ldtmu.rf17                       # 142 load dst
-    nop ; v8dot rf23, rf17, rf20                                    # 142 load dst
-    nop ; v8dot rf27, rf17, rf24                                    # 142 load dst
-    nop ; ldtmu.rf19                                                # 142 load dst
+    asr rf3, rf3, 14 ; v8dot rf17, rf15, rf24                       # small.py:33 s0 | 143 load dst
+    add rf7, rf3, 8 ; add rf3, rf2, rf1                             # 143 rshr | the item's record
+    asr rf7, rf7, 4                                                 # 143 rshr
+    add rf11, rf14, rf7 ; add rf19, rf11, rf7 ; thrsw ; ldtmu.rf14  # 143 add | 143 load dst
+    max rf11, rf11, 0 ; add rf17, rf17, rf7                         # 143 clip | 143 add
+    min rf11, rf11, rf10 ; v8dot rf22, rf14, rf20 ; ldunifrf.rf28   # 143 clip | 143 load dst | uniform 0x01000000
+    max rf21, rf19, 0 ; v8dot rf26, rf14, rf24                      # 143 clip | 143 load dst
+    max rf25, rf17, 0 ; v8dot rf29, rf15, rf28                      # 143 clip | 143 load dst
+    and rf15, rf14, rf10 ; thrsw ; ldtmu.rf17                       # 143 load dst
+    nop ; v8dot rf23, rf17, rf20                                    # 143 load dst
+    nop ; v8dot rf27, rf17, rf24                                    # 143 load dst
+    nop ; ldtmu.rf19                                                # 143 load dst
 loop:
-    min rf21, rf21, rf10 ; add rf29, rf29, rf7                      # 142 clip | 142 add
-    max rf29, rf29, 0 ; sub.pushc -, rf0, rf2                       # 142 clip | 142 store dst
-    min rf14, rf25, rf10 ; v8dot rf25, rf14, rf28                   # 142 clip | 142 load dst
-    min rf29, rf29, rf10 ; mov rf2, rf3                             # 142 clip | next trip
-    umin tmuau, rf2, rf0 ; add rf15, rf15, rf7 ; thrsw              # the item's record | 142 add | uniform 0xfffffffa (vec2)
-    vpack rf11, rf11, rf21 ; add rf21, rf22, rf7                    # 142 store dst | 142 add
-    vpack rf26, rf14, rf29 ; add rf14, rf26, rf7                    # 142 store dst | 142 add
-    max rf15, rf15, 0 ; add rf25, rf25, rf7                         # 142 clip | 142 add
-    max rf21, rf21, 0 ; v8dot rf29, rf17, rf28                      # 142 clip | 142 load dst
-    max rf23, rf14, 0 ; add rf14, rf23, rf7                         # 142 clip | 142 add
-    max rf27, rf25, 0 ; add rf25, rf27, rf7                         # 142 clip | 142 add
-    tmuwt - ; v8dot rf17, rf17, 1                                   # the last trip's stores | 142 load dst
-    min rf17, rf15, rf10 ; add rf22, rf17, rf7 ; ldtmu.rf15         # 142 clip | 142 add | the item's record
-    min rf29, rf21, rf10 ; add rf30, rf29, rf7 ; ldtmu.rf21         # 142 clip | 142 add | the item's record
-    min rf31, rf23, rf10 ; v8dot rf23, rf19, 1                      # 142 clip | 142 load dst
-    min rf32, rf27, rf10 ; v8dot rf27, rf19, rf20                   # 142 clip | 142 load dst
-    max rf22, rf22, 0 ; v8dot rf33, rf19, rf24                      # 142 clip | 142 load dst
-    max rf14, rf14, 0 ; v8dot rf19, rf19, rf28                      # 142 clip | 142 load dst
-    max rf25, rf25, 0 ; add rf23, rf23, rf7                         # 142 clip | 142 add
-    v8pack tmud, rf11, rf26 ; add rf11, rf27, rf7                   # 142 store dst | 142 add
-    max rf33, rf30, 0 ; add rf30, rf33, rf7                         # 142 clip | 142 add
-    shl rf7, rf21, 5 ; add rf19, rf19, rf7                          # 138 x0 | 142 add
-    vpack rf17, rf17, rf29 ; mov.ifna tmua, rf9                     # 142 store dst
-    vpack rf7, rf31, rf32 ; add tmua, rf4, rf7 ; thrsw              # 142 store dst | 138 x0
-    min rf15, rf22, rf10 ; add rf9, rf8, rf15                       # 142 clip | 142 load dst
-    min rf14, rf14, rf10 ; mov tmua, rf9                            # 142 clip | 142 load dst
-    min rf22, rf25, rf10 ; thrsw ; ldtmu.rf25                       # 142 clip | 138 x0
-    min rf33, rf33, rf10 ; mov rf25, rf25.il                        # 142 clip | 138 x0
-    max rf25, rf23, 0 ; smul24 rf23, rf25, rf5                      # 142 clip | small.py:33 mul
-    max rf23, rf11, 0 ; add rf11, rf23, rf6                         # 142 clip | small.py:33 s0
-    max rf30, rf30, 0 ; sub.pushc -, rf0, rf3                       # 142 clip | whether there is a trip more
-    v8pack tmud, rf17, rf7 ; add rf3, rf2, rf1 ; ldtmu.rf31         # 142 store dst | the item's record | 142 load dst
-    max rf19, rf19, 0 ; mov.ifnb tmua, rf13                         # 142 clip | 142 store dst
-    vpack rf7, rf15, rf14 ; add rf13, rf9, rf12                     # 142 store dst | 142 load dst
-    vpack rf22, rf22, rf33 ; mov tmua, rf13 ; thrsw                 # 142 store dst | 142 load dst
-    min rf33, rf25, rf10 ; v8dot rf25, rf31, 1                      # 142 clip | 142 load dst
-    min rf17, rf23, rf10 ; v8dot rf23, rf31, rf20                   # 142 clip | 142 load dst
-    min rf32, rf30, rf10 ; v8dot rf30, rf31, rf24 ; ldtmu.rf14      # 142 clip | 142 load dst
-    min rf19, rf19, rf10 ; v8dot rf15, rf14, 1                      # 142 clip | 142 load dst
-    v8pack tmud, rf7, rf22 ; v8dot rf22, rf14, rf20                 # 142 store dst | 142 load dst
-    vpack rf17, rf33, rf17 ; mov.ifnb tmua, rf16                    # 142 store dst
-    vpack rf19, rf32, rf19 ; add rf16, rf13, rf12                   # 142 store dst | 142 load dst
-    asr rf11, rf11, 14 ; mov tmua, rf16                             # small.py:33 s0 | 142 load dst
-    v8pack tmud, rf17, rf19 ; smul24 rf11, rf11, rf5                # 142 store dst | small.py:33 mul
-    add rf11, rf11, rf6 ; mov.ifnb tmua, rf18 ; thrsw               # small.py:33 s0 | 142 store dst
-    asr rf11, rf11, 14 ; add rf18, rf16, rf12                       # small.py:33 s0 | 142 load dst
-    add rf11, rf11, 8 ; mov tmua, rf18                              # 142 rshr | 142 load dst
-    asr rf7, rf11, 4 ; v8dot rf26, rf14, rf24                       # 142 rshr | 142 load dst
-    add rf23, rf25, rf7 ; add rf25, rf23, rf7 ; thrsw ; ldtmu.rf17  # 142 add | 142 load dst
-    max rf23, rf23, 0 ; add rf30, rf30, rf7                         # 142 clip | 142 add
-    min rf11, rf23, rf10 ; v8dot rf23, rf17, rf20                   # 142 clip | 142 load dst
+    min rf21, rf21, rf10 ; add rf29, rf29, rf7                      # 143 clip | 143 add
+    max rf29, rf29, 0 ; sub.pushc -, rf0, rf2                       # 143 clip | 143 store dst
+    min rf14, rf25, rf10 ; v8dot rf25, rf14, rf28                   # 143 clip | 143 load dst
+    min rf29, rf29, rf10 ; mov rf2, rf3                             # 143 clip | next trip
+    umin tmuau, rf2, rf0 ; add rf15, rf15, rf7 ; thrsw              # the item's record | 143 add | uniform 0xfffffffa (vec2)
+    vpack rf11, rf11, rf21 ; add rf21, rf22, rf7                    # 143 store dst | 143 add
+    vpack rf26, rf14, rf29 ; add rf14, rf26, rf7                    # 143 store dst | 143 add
+    max rf15, rf15, 0 ; add rf25, rf25, rf7                         # 143 clip | 143 add
+    max rf21, rf21, 0 ; v8dot rf29, rf17, rf28                      # 143 clip | 143 load dst
+    max rf23, rf14, 0 ; add rf14, rf23, rf7                         # 143 clip | 143 add
+    max rf27, rf25, 0 ; add rf25, rf27, rf7                         # 143 clip | 143 add
+    tmuwt - ; v8dot rf17, rf17, 1                                   # the last trip's stores | 143 load dst
+    min rf17, rf15, rf10 ; add rf22, rf17, rf7 ; ldtmu.rf15         # 143 clip | 143 add | the item's record
+    min rf29, rf21, rf10 ; add rf30, rf29, rf7 ; ldtmu.rf21         # 143 clip | 143 add | the item's record
+    min rf31, rf23, rf10 ; v8dot rf23, rf19, 1                      # 143 clip | 143 load dst
+    min rf32, rf27, rf10 ; v8dot rf27, rf19, rf20                   # 143 clip | 143 load dst
+    max rf22, rf22, 0 ; v8dot rf33, rf19, rf24                      # 143 clip | 143 load dst
+    max rf14, rf14, 0 ; v8dot rf19, rf19, rf28                      # 143 clip | 143 load dst
+    max rf25, rf25, 0 ; add rf23, rf23, rf7                         # 143 clip | 143 add
+    v8pack tmud, rf11, rf26 ; add rf11, rf27, rf7                   # 143 store dst | 143 add
+    max rf33, rf30, 0 ; add rf30, rf33, rf7                         # 143 clip | 143 add
+    shl rf7, rf21, 5 ; add rf19, rf19, rf7                          # 139 x0 | 143 add
+    vpack rf17, rf17, rf29 ; mov.ifna tmua, rf9                     # 143 store dst
+    vpack rf7, rf31, rf32 ; add tmua, rf4, rf7 ; thrsw              # 143 store dst | 139 x0
+    min rf15, rf22, rf10 ; add rf9, rf8, rf15                       # 143 clip | 143 load dst
+    min rf14, rf14, rf10 ; mov tmua, rf9                            # 143 clip | 143 load dst
+    min rf22, rf25, rf10 ; thrsw ; ldtmu.rf25                       # 143 clip | 139 x0
+    min rf33, rf33, rf10 ; mov rf25, rf25.il                        # 143 clip | 139 x0
+    max rf25, rf23, 0 ; smul24 rf23, rf25, rf5                      # 143 clip | small.py:33 mul
+    max rf23, rf11, 0 ; add rf11, rf23, rf6                         # 143 clip | small.py:33 s0
+    max rf30, rf30, 0 ; sub.pushc -, rf0, rf3                       # 143 clip | whether there is a trip more
+    v8pack tmud, rf17, rf7 ; add rf3, rf2, rf1 ; ldtmu.rf31         # 143 store dst | the item's record | 143 load dst
+    max rf19, rf19, 0 ; mov.ifnb tmua, rf13                         # 143 clip | 143 store dst
+    vpack rf7, rf15, rf14 ; add rf13, rf9, rf12                     # 143 store dst | 143 load dst
+    vpack rf22, rf22, rf33 ; mov tmua, rf13 ; thrsw                 # 143 store dst | 143 load dst
+    min rf33, rf25, rf10 ; v8dot rf25, rf31, 1                      # 143 clip | 143 load dst
+    min rf17, rf23, rf10 ; v8dot rf23, rf31, rf20                   # 143 clip | 143 load dst
+    min rf32, rf30, rf10 ; v8dot rf30, rf31, rf24 ; ldtmu.rf14      # 143 clip | 143 load dst
+    min rf19, rf19, rf10 ; v8dot rf15, rf14, 1                      # 143 clip | 143 load dst
+    v8pack tmud, rf7, rf22 ; v8dot rf22, rf14, rf20                 # 143 store dst | 143 load dst
+    vpack rf17, rf33, rf17 ; mov.ifnb tmua, rf16                    # 143 store dst
+    vpack rf19, rf32, rf19 ; add rf16, rf13, rf12                   # 143 store dst | 143 load dst
+    asr rf11, rf11, 14 ; mov tmua, rf16                             # small.py:33 s0 | 143 load dst
+    v8pack tmud, rf17, rf19 ; smul24 rf11, rf11, rf5                # 143 store dst | small.py:33 mul
+    add rf11, rf11, rf6 ; mov.ifnb tmua, rf18 ; thrsw               # small.py:33 s0 | 143 store dst
+    asr rf11, rf11, 14 ; add rf18, rf16, rf12                       # small.py:33 s0 | 143 load dst
+    add rf11, rf11, 8 ; mov tmua, rf18                              # 143 rshr | 143 load dst
+    asr rf7, rf11, 4 ; v8dot rf26, rf14, rf24                       # 143 rshr | 143 load dst
+    add rf23, rf25, rf7 ; add rf25, rf23, rf7 ; thrsw ; ldtmu.rf17  # 143 add | 143 load dst
+    max rf23, rf23, 0 ; add rf30, rf30, rf7                         # 143 clip | 143 add
+    min rf11, rf23, rf10 ; v8dot rf23, rf17, rf20                   # 143 clip | 143 load dst
     bu.anyna loop, r:unif                                           # next trip
-    max rf21, rf25, 0 ; v8dot rf27, rf17, rf24                      # 142 clip | 142 load dst
-    max rf25, rf30, 0 ; v8dot rf29, rf31, rf28                      # 142 clip | 142 load dst
-    nop ; ldtmu.rf19                                                # 142 load dst
+    max rf21, rf25, 0 ; v8dot rf27, rf17, rf24                      # 143 clip | 143 load dst
+    max rf25, rf30, 0 ; v8dot rf29, rf31, rf28                      # 143 clip | 143 load dst
+    nop ; ldtmu.rf19                                                # 143 load dst
     thrsw
     thrsw
     nop

@@ -87,164 +87,164 @@
     shl rf1, rf10, 3
     and rf7, rf3, 1 ; add rf1, rf1, rf6
     shl rf1, rf1, 3
-    shl rf4, rf7, 2                                                 # s1 138 x0
+    shl rf4, rf7, 2                                                 # s1 139 x0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
     add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 6
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 138 x0 | uniform value:coeffs
-    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 138 x0 | uniform 0xfffffffa (vec2)
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 139 x0 | uniform value:coeffs
+    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 139 x0 | uniform 0xfffffffa (vec2)
     nop ; ldtmu.rf5                                                 # the item's record
-    shl rf9, rf5, 5                                                 # s1 138 x0
-    shl rf12, rf7, 1 ; add rf11, rf8, rf9                           # s2 142 load dst | s1 138 x0
-    nop ; ldunifrf.rf9                                              # s1 138 x2 | uniform 0x00000010
-    shl rf14, rf6, 6 ; mov tmuau, rf11                              # s1 138 x0 | uniform 0xfffffffe (u16)
-    nop ; add rf11, rf11, rf9 ; thrsw ; ldunifrf.rf13               # s1 138 x2 | s1 138 x0 | uniform 0xffffffea
-    shl rf15, rf7, 5 ; mov tmuau, rf11                              # s1 138 store rows | s1 138 x2 | uniform 0xfffffffe (u16)
-    shl rf17, rf7, 3                                                # s2 140 x0
+    shl rf9, rf5, 5                                                 # s1 139 x0
+    shl rf12, rf7, 1 ; add rf11, rf8, rf9                           # s2 143 load dst | s1 139 x0
+    nop ; ldunifrf.rf9                                              # s1 139 x2 | uniform 0x00000010
+    shl rf14, rf6, 6 ; mov tmuau, rf11                              # s1 139 x0 | uniform 0xfffffffe (u16)
+    nop ; add rf11, rf11, rf9 ; thrsw ; ldunifrf.rf13               # s1 139 x2 | s1 139 x0 | uniform 0xffffffea
+    shl rf15, rf7, 5 ; mov tmuau, rf11                              # s1 139 store rows | s1 139 x2 | uniform 0xfffffffe (u16)
+    shl rf17, rf7, 3                                                # s2 141 x0
     nop ; thrsw ; ldtmu.rf6                                         # the item's record
-    nop ; add rf11, rf11, -8                                        # s1 138 x1
-    mov tmuau, rf11 ; add rf11, rf11, rf9 ; ldtmu.rf7               # s1 138 x1 | s1 138 x3 | the item's record | uniform 0xfffffffe (u16)
-    mov tmuau, rf11 ; add rf13, rf11, rf13 ; thrsw ; ldtmu.rf11     # s1 138 x3 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf13 ; mov rf11, rf11.il ; ldtmu.rf16                # s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    mov rf16, rf16.il ; add rf18, rf13, rf9 ; ldunifrf.rf13         # s1 138 x2 | uniform 0x00000200
-    add rf19, rf11, rf16 ; umul24 rf10, rf10, rf13 ; thrsw ; ldtmu.rf13 # s1 small.py:37 add | s1 138 x1
-    mov rf20, rf13.il ; sub rf21, rf11, rf16 ; ldunifrf.rf11        # s1 138 x1 | s1 small.py:37 sub | uniform value:scratch
+    nop ; add rf11, rf11, -8                                        # s1 139 x1
+    mov tmuau, rf11 ; add rf11, rf11, rf9 ; ldtmu.rf7               # s1 139 x1 | s1 139 x3 | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf11 ; add rf13, rf11, rf13 ; thrsw ; ldtmu.rf11     # s1 139 x3 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf13 ; mov rf11, rf11.il ; ldtmu.rf16                # s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    mov rf16, rf16.il ; add rf18, rf13, rf9 ; ldunifrf.rf13         # s1 139 x2 | uniform 0x00000200
+    add rf19, rf11, rf16 ; umul24 rf10, rf10, rf13 ; thrsw ; ldtmu.rf13 # s1 small.py:37 add | s1 139 x1
+    mov rf20, rf13.il ; sub rf21, rf11, rf16 ; ldunifrf.rf11        # s1 139 x1 | s1 small.py:37 sub | uniform value:scratch
     nop ; add rf10, rf11, rf10 ; ldunifrf.rf13                      # s1 small.py:28 mul | uniform 0x00003b21
-    mov tmuau, rf18 ; smul24 rf11, rf20, rf13 ; thrsw ; ldtmu.rf16  # s1 138 x2 | s1 small.py:28 mul | s1 138 x3 | uniform 0xfffffffe (u16)
-    mov rf23, rf16.il ; add rf22, rf10, rf14 ; ldunifrf.rf14        # s1 138 x3 | s1 small.py:28 mul | uniform 0x0000187e
-    add rf16, rf22, rf15 ; smul24 rf15, rf23, rf14 ; ldunifrf.rf10  # s1 138 store rows | s1 small.py:28 mul | s2 142 load dst | uniform value:dst
-    add rf33, rf10, rf12 ; smul24 rf12, rf20, rf14 ; thrsw ; ldunifrf.rf10 # s2 142 load dst | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
+    mov tmuau, rf18 ; smul24 rf11, rf20, rf13 ; thrsw ; ldtmu.rf16  # s1 139 x2 | s1 small.py:28 mul | s1 139 x3 | uniform 0xfffffffe (u16)
+    mov rf23, rf16.il ; add rf22, rf10, rf14 ; ldunifrf.rf14        # s1 139 x3 | s1 small.py:28 mul | uniform 0x0000187e
+    add rf16, rf22, rf15 ; smul24 rf15, rf23, rf14 ; ldunifrf.rf10  # s1 139 store rows | s1 small.py:28 mul | s2 143 load dst | uniform value:dst
+    add rf33, rf10, rf12 ; smul24 rf12, rf20, rf14 ; thrsw ; ldunifrf.rf10 # s2 143 load dst | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     add rf15, rf11, rf15 ; smul24 rf23, rf23, rf13 ; ldunifrf.rf11  # s1 small.py:28 add | s1 small.py:28 mul | s1 small.py:33 s0 | uniform 0x00002000
-    sub rf19, rf12, rf23 ; smul24 rf12, rf19, rf10 ; ldunifrf.rf36  # s1 small.py:28 sub | s1 small.py:33 mul | s2 142 load dst | uniform value:dst_stride
-    add rf21, rf18, -8 ; smul24 rf18, rf21, rf10                    # s1 138 x1 | s1 small.py:33 mul
-    add rf34, rf33, rf4 ; add rf28, rf22, rf17 ; ldunifrf.rf22      # s2 142 load dst | s2 140 x0 | s1 138 store rows | uniform 0x00000014
-    add rf12, rf12, rf11 ; add rf15, rf15, rf11 ; ldunifrf.rf23     # s1 small.py:33 s0 | s1 small.py:28 high | s1 138 store rows | uniform 0x00000018
+    sub rf19, rf12, rf23 ; smul24 rf12, rf19, rf10 ; ldunifrf.rf36  # s1 small.py:28 sub | s1 small.py:33 mul | s2 143 load dst | uniform value:dst_stride
+    add rf21, rf18, -8 ; smul24 rf18, rf21, rf10                    # s1 139 x1 | s1 small.py:33 mul
+    add rf34, rf33, rf4 ; add rf28, rf22, rf17 ; ldunifrf.rf22      # s2 143 load dst | s2 141 x0 | s1 139 store rows | uniform 0x00000014
+    add rf12, rf12, rf11 ; add rf15, rf15, rf11 ; ldunifrf.rf23     # s1 small.py:33 s0 | s1 small.py:28 high | s1 139 store rows | uniform 0x00000018
     asr rf12, rf12, 14 ; add rf18, rf18, rf11                       # s1 small.py:33 s0 | s1 small.py:33 s1
     asr rf15, rf15, 14 ; add rf19, rf19, rf11                       # s1 small.py:28 high | s1 small.py:28 low
-    asr rf17, rf18, 14 ; mov tmuau, rf21                            # s1 small.py:33 s1 | s1 138 x1 | uniform 0xfffffffe (u16)
-    asr rf18, rf19, 14 ; add rf37, rf34, rf36                       # s1 small.py:28 low | s2 142 load dst
-    add rf25, rf16, rf22 ; add rf26, rf16, rf23 ; thrsw ; ldunifrf.rf23 # s1 138 store rows | uniform 0x0000001c
-    add rf27, rf16, rf23 ; add rf41, rf28, rf22 ; ldunifrf.rf22     # s1 138 store rows | s2 140 x1 | s2 140 x2 | uniform 0x00000020
-    add rf29, rf28, rf22 ; add rf38, rf37, rf36 ; ldunifrf.rf22     # s2 140 x2 | s2 142 load dst | s2 140 x3 | uniform 0x00000030
-    nop ; add rf32, rf28, rf22 ; ldunifrf.rf22                      # s2 140 x3 | s2 140 x2 | uniform 0x00000024
-    nop ; add rf40, rf28, rf22 ; ldunifrf.rf22                      # s2 140 x2 | s2 140 x3 | uniform 0x00000034
-    add rf42, rf28, rf22 ; add tmuau, rf21, rf9 ; ldtmu.rf21        # s2 140 x3 | s1 138 x3 | s1 138 x0 | uniform 0xfffffffe (u16)
-    sub rf19, rf16, -4 ; mov rf22, rf21.il                          # s1 138 store rows | s1 138 x0
-    nop ; sub rf20, rf16, -8                                        # s1 138 store rows
-    nop ; sub rf21, rf16, -12                                       # s1 138 store rows
-    nop ; sub rf24, rf16, -16                                       # s1 138 store rows
+    asr rf17, rf18, 14 ; mov tmuau, rf21                            # s1 small.py:33 s1 | s1 139 x1 | uniform 0xfffffffe (u16)
+    asr rf18, rf19, 14 ; add rf37, rf34, rf36                       # s1 small.py:28 low | s2 143 load dst
+    add rf25, rf16, rf22 ; add rf26, rf16, rf23 ; thrsw ; ldunifrf.rf23 # s1 139 store rows | uniform 0x0000001c
+    add rf27, rf16, rf23 ; add rf41, rf28, rf22 ; ldunifrf.rf22     # s1 139 store rows | s2 141 x1 | s2 141 x2 | uniform 0x00000020
+    add rf29, rf28, rf22 ; add rf38, rf37, rf36 ; ldunifrf.rf22     # s2 141 x2 | s2 143 load dst | s2 141 x3 | uniform 0x00000030
+    nop ; add rf32, rf28, rf22 ; ldunifrf.rf22                      # s2 141 x3 | s2 141 x2 | uniform 0x00000024
+    nop ; add rf40, rf28, rf22 ; ldunifrf.rf22                      # s2 141 x2 | s2 141 x3 | uniform 0x00000034
+    add rf42, rf28, rf22 ; add tmuau, rf21, rf9 ; ldtmu.rf21        # s2 141 x3 | s1 139 x3 | s1 139 x0 | uniform 0xfffffffe (u16)
+    sub rf19, rf16, -4 ; mov rf22, rf21.il                          # s1 139 store rows | s1 139 x0
+    nop ; sub rf20, rf16, -8                                        # s1 139 store rows
+    nop ; sub rf21, rf16, -12                                       # s1 139 store rows
+    nop ; sub rf24, rf16, -16                                       # s1 139 store rows
     nop ; ldunifrf.rf30                                             # s2 small.py:33 add | uniform 0x00022000
-    nop ; sub rf31, rf28, -16                                       # s2 140 x1
-    nop ; ldunifrf.rf35                                             # s2 142 clip | uniform 0x000000ff
-    nop ; sub rf39, rf28, -4                                        # s2 140 x0
-    nop ; ldtmu.rf23                                                # s1 138 x2
+    nop ; sub rf31, rf28, -16                                       # s2 141 x1
+    nop ; ldunifrf.rf35                                             # s2 143 clip | uniform 0x000000ff
+    nop ; sub rf39, rf28, -4                                        # s2 141 x0
+    nop ; ldtmu.rf23                                                # s1 139 x2
 loop:
-    tmuwt - ; mov rf23, rf23.il ; thrsw ; ldtmu.rf43                # the last trip's stores | s1 138 x2 | s1 138 x1
-    mov rf44, rf43.il ; add rf43, rf22, rf23 ; ldunifrf.rf45        # s1 138 x1 | s1 small.py:37 add | s1 138 x0 | uniform 0xffffffea
+    tmuwt - ; mov rf23, rf23.il ; thrsw ; ldtmu.rf43                # the last trip's stores | s1 139 x2 | s1 139 x1
+    mov rf44, rf43.il ; add rf43, rf22, rf23 ; ldunifrf.rf45        # s1 139 x1 | s1 small.py:37 add | s1 139 x0 | uniform 0xffffffea
     sub rf23, rf22, rf23 ; smul24 rf22, rf44, rf13                  # s1 small.py:37 sub | s1 small.py:28 mul
-    add tmud, rf12, rf15 ; smul24 rf43, rf43, rf10 ; ldtmu.rf46     # s1 138 store rows | s1 small.py:33 mul | s1 138 x3
-    mov tmua, rf16 ; mov rf46, rf46.il                              # s1 138 store rows | s1 138 x3
-    add tmud, rf17, rf18 ; smul24 rf47, rf46, rf14                  # s1 138 store rows | s1 small.py:28 mul
-    mov tmua, rf19 ; add rf22, rf22, rf47                           # s1 138 store rows | s1 small.py:28 add
-    sub tmud, rf17, rf18 ; add rf17, rf43, rf11                     # s1 138 store rows | s1 small.py:33 s0
-    asr rf17, rf17, 14 ; mov tmua, rf20                             # s1 small.py:33 s0 | s1 138 store rows
+    add tmud, rf12, rf15 ; smul24 rf43, rf43, rf10 ; ldtmu.rf46     # s1 139 store rows | s1 small.py:33 mul | s1 139 x3
+    mov tmua, rf16 ; mov rf46, rf46.il                              # s1 139 store rows | s1 139 x3
+    add tmud, rf17, rf18 ; smul24 rf47, rf46, rf14                  # s1 139 store rows | s1 small.py:28 mul
+    mov tmua, rf19 ; add rf22, rf22, rf47                           # s1 139 store rows | s1 small.py:28 add
+    sub tmud, rf17, rf18 ; add rf17, rf43, rf11                     # s1 139 store rows | s1 small.py:33 s0
+    asr rf17, rf17, 14 ; mov tmua, rf20                             # s1 small.py:33 s0 | s1 139 store rows
     add rf22, rf22, rf11 ; smul24 rf44, rf44, rf14                  # s1 small.py:28 high | s1 small.py:28 mul
     asr rf22, rf22, 14 ; smul24 rf46, rf46, rf13                    # s1 small.py:28 high | s1 small.py:28 mul
-    sub tmud, rf12, rf15 ; smul24 rf12, rf23, rf10                  # s1 138 store rows | s1 small.py:33 mul
-    sub rf44, rf44, rf46 ; mov tmua, rf21                           # s1 small.py:28 sub | s1 138 store rows
+    sub tmud, rf12, rf15 ; smul24 rf12, rf23, rf10                  # s1 139 store rows | s1 small.py:33 mul
+    sub rf44, rf44, rf46 ; mov tmua, rf21                           # s1 small.py:28 sub | s1 139 store rows
     add rf12, rf12, rf11 ; add rf44, rf44, rf11                     # s1 small.py:33 s1 | s1 small.py:28 low
-    asr rf12, rf12, 14 ; add tmud, rf17, rf22                       # s1 small.py:33 s1 | s1 138 store rows
-    asr rf44, rf44, 14 ; mov tmua, rf24                             # s1 small.py:28 low | s1 138 store rows
-    add tmud, rf12, rf44 ; sub rf46, rf34, -1                       # s1 138 store rows | s2 142 load dst
-    mov tmua, rf25 ; add rf15, rf46, rf36                           # s1 138 store rows | s2 142 load dst
-    sub tmud, rf12, rf44 ; add rf12, rf15, rf36                     # s1 138 store rows | s2 142 load dst
-    mov tmua, rf26 ; mov rf44, rf2                                  # s1 138 store rows | for later in the trip
-    sub tmud, rf17, rf22 ; mov rf43, rf34                           # s1 138 store rows | for later in the trip
-    mov tmua, rf27 ; add rf47, rf43, rf36                           # s1 138 store rows | s2 142 store dst
-    tmuwt - ; mov rf2, rf3                                          # s2 140 x0 | next trip
-    mov tmua, rf28 ; mov rf5, rf7                                   # s2 140 x0 | next trip
-    mov tmua, rf29 ; mov rf48, rf3 ; thrsw                          # s2 140 x2 | for later in the trip
-    shl rf7, rf5, 5 ; mov tmua, rf31                                # s1 138 x0 | s2 140 x1
-    mov tmua, rf32 ; add rf3, rf2, rf1                              # s2 140 x3 | the item's record
-    mov tmuau, rf34 ; add rf7, rf8, rf7 ; thrsw ; ldtmu.rf34        # s2 142 load dst | s1 138 x0 | s2 140 x0 | uniform 0xfffffffd (u8)
-    mov tmuau, rf37 ; add rf37, rf7, rf9 ; ldtmu.rf17               # s2 142 load dst | s1 138 x2 | s2 140 x2 | uniform 0xfffffffd (u8)
-    mov tmuau, rf38 ; add rf22, rf37, -8                            # s2 142 load dst | s1 138 x1 | uniform 0xfffffffd (u8)
-    add tmuau, rf38, rf36 ; add rf38, rf34, rf17 ; thrsw ; ldtmu.rf23 # s2 142 load dst | s2 small.py:37 add | s2 140 x1 | uniform 0xfffffffd (u8)
-    mov tmua, rf39 ; smul24 rf18, rf23, rf13                        # s2 140 x0 | s2 small.py:28 mul
-    mov tmua, rf40 ; add rf49, rf22, rf9                            # s2 140 x2 | s1 138 x3
-    mov tmua, rf41 ; smul24 rf38, rf38, rf10 ; thrsw ; ldtmu.rf50   # s2 140 x1 | s2 small.py:33 mul | s2 140 x3
+    asr rf12, rf12, 14 ; add tmud, rf17, rf22                       # s1 small.py:33 s1 | s1 139 store rows
+    asr rf44, rf44, 14 ; mov tmua, rf24                             # s1 small.py:28 low | s1 139 store rows
+    add tmud, rf12, rf44 ; sub rf46, rf34, -1                       # s1 139 store rows | s2 143 load dst
+    mov tmua, rf25 ; add rf15, rf46, rf36                           # s1 139 store rows | s2 143 load dst
+    sub tmud, rf12, rf44 ; add rf12, rf15, rf36                     # s1 139 store rows | s2 143 load dst
+    mov tmua, rf26 ; mov rf44, rf2                                  # s1 139 store rows | for later in the trip
+    sub tmud, rf17, rf22 ; mov rf43, rf34                           # s1 139 store rows | for later in the trip
+    mov tmua, rf27 ; add rf47, rf43, rf36                           # s1 139 store rows | s2 143 store dst
+    tmuwt - ; mov rf2, rf3                                          # s2 141 x0 | next trip
+    mov tmua, rf28 ; mov rf5, rf7                                   # s2 141 x0 | next trip
+    mov tmua, rf29 ; mov rf48, rf3 ; thrsw                          # s2 141 x2 | for later in the trip
+    shl rf7, rf5, 5 ; mov tmua, rf31                                # s1 139 x0 | s2 141 x1
+    mov tmua, rf32 ; add rf3, rf2, rf1                              # s2 141 x3 | the item's record
+    mov tmuau, rf34 ; add rf7, rf8, rf7 ; thrsw ; ldtmu.rf34        # s2 143 load dst | s1 139 x0 | s2 141 x0 | uniform 0xfffffffd (u8)
+    mov tmuau, rf37 ; add rf37, rf7, rf9 ; ldtmu.rf17               # s2 143 load dst | s1 139 x2 | s2 141 x2 | uniform 0xfffffffd (u8)
+    mov tmuau, rf38 ; add rf22, rf37, -8                            # s2 143 load dst | s1 139 x1 | uniform 0xfffffffd (u8)
+    add tmuau, rf38, rf36 ; add rf38, rf34, rf17 ; thrsw ; ldtmu.rf23 # s2 143 load dst | s2 small.py:37 add | s2 141 x1 | uniform 0xfffffffd (u8)
+    mov tmua, rf39 ; smul24 rf18, rf23, rf13                        # s2 141 x0 | s2 small.py:28 mul
+    mov tmua, rf40 ; add rf49, rf22, rf9                            # s2 141 x2 | s1 139 x3
+    mov tmua, rf41 ; smul24 rf38, rf38, rf10 ; thrsw ; ldtmu.rf50   # s2 141 x1 | s2 small.py:33 mul | s2 141 x3
     add rf38, rf38, rf30 ; smul24 rf51, rf50, rf14                  # s2 small.py:33 add | s2 small.py:28 mul
     asr rf18, rf38, 14 ; add rf38, rf18, rf51                       # s2 small.py:33 s0 | s2 small.py:28 add
-    add rf17, rf38, rf11 ; sub rf38, rf34, rf17 ; thrsw ; ldtmu.rf34 # s2 small.py:28 high | s2 small.py:37 sub | s2 142 load dst
+    add rf17, rf38, rf11 ; sub rf38, rf34, rf17 ; thrsw ; ldtmu.rf34 # s2 small.py:28 high | s2 small.py:37 sub | s2 143 load dst
     asr rf17, rf17, 14 ; smul24 rf23, rf23, rf14                    # s2 small.py:28 high | s2 small.py:28 mul
-    mov tmua, rf42 ; smul24 rf50, rf50, rf13                        # s2 140 x3 | s2 small.py:28 mul
-    add rf38, rf49, rf45 ; smul24 rf45, rf38, rf10 ; thrsw ; ldtmu.rf51 # s1 138 x0 | s2 small.py:33 mul | s2 142 load dst
-    sub rf50, rf23, rf50 ; add rf23, rf38, rf9                      # s2 small.py:28 sub | s1 138 x2
+    mov tmua, rf42 ; smul24 rf50, rf50, rf13                        # s2 141 x3 | s2 small.py:28 mul
+    add rf38, rf49, rf45 ; smul24 rf45, rf38, rf10 ; thrsw ; ldtmu.rf51 # s1 139 x0 | s2 small.py:33 mul | s2 143 load dst
+    sub rf50, rf23, rf50 ; add rf23, rf38, rf9                      # s2 small.py:28 sub | s1 139 x2
     add rf45, rf18, rf17 ; add rf52, rf45, rf30                     # s2 small.py:85 residuals0 | s2 small.py:33 add
-    add rf50, rf50, rf11 ; mov tmuau, rf46 ; thrsw ; ldtmu.rf53     # s2 small.py:28 low | s2 142 load dst | uniform 0xfffffffd (u8)
-    asr rf15, rf45, 4 ; mov tmuau, rf15                             # s2 142 shr | s2 142 load dst | uniform 0xfffffffd (u8)
-    asr rf34, rf52, 14 ; add rf15, rf34, rf15                       # s2 small.py:33 s1 | s2 142 add
-    mov tmuau, rf12 ; sub rf17, rf18, rf17 ; thrsw ; ldtmu.rf18     # s2 142 load dst | s2 small.py:85 residuals3 | uniform 0xfffffffd (u8)
-    asr rf12, rf50, 14 ; add tmuau, rf12, rf36                      # s2 small.py:28 low | s2 142 load dst | uniform 0xfffffffd (u8)
-    max rf50, rf15, 0 ; add rf15, rf34, rf12                        # s2 142 clip | s2 small.py:85 residuals1
-    sub rf12, rf34, rf12 ; add rf52, rf47, rf36 ; thrsw ; ldtmu.rf34 # s2 small.py:85 residuals2 | s2 142 store dst | s2 140 x0
-    asr rf15, rf15, 4 ; mov rf46, rf46                              # s2 142 shr | for later in the trip
-    asr rf15, rf12, 4 ; add rf12, rf51, rf15                        # s2 142 shr | s2 142 add
-    add rf15, rf53, rf15 ; add rf51, rf46, rf36 ; thrsw ; ldtmu.rf53 # s2 142 add | s2 142 store dst | s2 140 x2
-    umin tmuau, rf3, rf0 ; add rf45, rf23, -8                       # the item's record | s1 138 x1 | uniform 0xfffffffa (vec2)
-    max rf54, rf12, 0 ; add rf12, rf34, rf53                        # s2 142 clip | s2 small.py:37 add
-    sub rf53, rf34, rf53 ; smul24 rf12, rf12, rf10 ; thrsw ; ldtmu.rf34 # s2 small.py:37 sub | s2 small.py:33 mul | s2 140 x1
-    max rf55, rf15, 0 ; mov tmuau, rf7                              # s2 142 clip | s1 138 x0 | uniform 0xfffffffe (u16)
-    asr rf17, rf17, 4 ; smul24 rf7, rf34, rf13                      # s2 142 shr | s2 small.py:28 mul
-    add rf12, rf12, rf30 ; smul24 rf15, rf34, rf14 ; thrsw ; ldtmu.rf34 # s2 small.py:33 add | s2 small.py:28 mul | s2 140 x3
-    asr rf12, rf12, 14 ; mov tmuau, rf37                            # s2 small.py:33 s0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    add rf17, rf18, rf17 ; smul24 rf18, rf34, rf14 ; ldtmu.rf37     # s2 142 add | s2 small.py:28 mul | s2 142 load dst
-    mov tmuau, rf22 ; add rf7, rf7, rf18 ; thrsw ; ldtmu.rf56       # s1 138 x1 | s2 small.py:28 add | s2 142 load dst | uniform 0xfffffffe (u16)
-    max rf49, rf17, 0 ; mov tmuau, rf49                             # s2 142 clip | s1 138 x3 | uniform 0xfffffffe (u16)
+    add rf50, rf50, rf11 ; mov tmuau, rf46 ; thrsw ; ldtmu.rf53     # s2 small.py:28 low | s2 143 load dst | uniform 0xfffffffd (u8)
+    asr rf15, rf45, 4 ; mov tmuau, rf15                             # s2 143 shr | s2 143 load dst | uniform 0xfffffffd (u8)
+    asr rf34, rf52, 14 ; add rf15, rf34, rf15                       # s2 small.py:33 s1 | s2 143 add
+    mov tmuau, rf12 ; sub rf17, rf18, rf17 ; thrsw ; ldtmu.rf18     # s2 143 load dst | s2 small.py:85 residuals3 | uniform 0xfffffffd (u8)
+    asr rf12, rf50, 14 ; add tmuau, rf12, rf36                      # s2 small.py:28 low | s2 143 load dst | uniform 0xfffffffd (u8)
+    max rf50, rf15, 0 ; add rf15, rf34, rf12                        # s2 143 clip | s2 small.py:85 residuals1
+    sub rf12, rf34, rf12 ; add rf52, rf47, rf36 ; thrsw ; ldtmu.rf34 # s2 small.py:85 residuals2 | s2 143 store dst | s2 141 x0
+    asr rf15, rf15, 4 ; mov rf46, rf46                              # s2 143 shr | for later in the trip
+    asr rf15, rf12, 4 ; add rf12, rf51, rf15                        # s2 143 shr | s2 143 add
+    add rf15, rf53, rf15 ; add rf51, rf46, rf36 ; thrsw ; ldtmu.rf53 # s2 143 add | s2 143 store dst | s2 141 x2
+    umin tmuau, rf3, rf0 ; add rf45, rf23, -8                       # the item's record | s1 139 x1 | uniform 0xfffffffa (vec2)
+    max rf54, rf12, 0 ; add rf12, rf34, rf53                        # s2 143 clip | s2 small.py:37 add
+    sub rf53, rf34, rf53 ; smul24 rf12, rf12, rf10 ; thrsw ; ldtmu.rf34 # s2 small.py:37 sub | s2 small.py:33 mul | s2 141 x1
+    max rf55, rf15, 0 ; mov tmuau, rf7                              # s2 143 clip | s1 139 x0 | uniform 0xfffffffe (u16)
+    asr rf17, rf17, 4 ; smul24 rf7, rf34, rf13                      # s2 143 shr | s2 small.py:28 mul
+    add rf12, rf12, rf30 ; smul24 rf15, rf34, rf14 ; thrsw ; ldtmu.rf34 # s2 small.py:33 add | s2 small.py:28 mul | s2 141 x3
+    asr rf12, rf12, 14 ; mov tmuau, rf37                            # s2 small.py:33 s0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    add rf17, rf18, rf17 ; smul24 rf18, rf34, rf14 ; ldtmu.rf37     # s2 143 add | s2 small.py:28 mul | s2 143 load dst
+    mov tmuau, rf22 ; add rf7, rf7, rf18 ; thrsw ; ldtmu.rf56       # s1 139 x1 | s2 small.py:28 add | s2 143 load dst | uniform 0xfffffffe (u16)
+    max rf49, rf17, 0 ; mov tmuau, rf49                             # s2 143 clip | s1 139 x3 | uniform 0xfffffffe (u16)
     add rf7, rf7, rf11 ; smul24 rf34, rf34, rf13                    # s2 small.py:28 high | s2 small.py:28 mul
     asr rf7, rf7, 14 ; smul24 rf53, rf53, rf10                      # s2 small.py:28 high | s2 small.py:33 mul
-    sub rf34, rf15, rf34 ; add rf15, rf12, rf7 ; thrsw ; ldtmu.rf57 # s2 small.py:28 sub | s2 small.py:85 residuals0 | s2 142 load dst
-    asr rf15, rf15, 4 ; mov tmuau, rf38                             # s2 142 shr | s1 138 x0 | uniform 0xfffffffe (u16)
+    sub rf34, rf15, rf34 ; add rf15, rf12, rf7 ; thrsw ; ldtmu.rf57 # s2 small.py:28 sub | s2 small.py:85 residuals0 | s2 143 load dst
+    asr rf15, rf15, 4 ; mov tmuau, rf38                             # s2 143 shr | s1 139 x0 | uniform 0xfffffffe (u16)
     add rf34, rf53, rf30 ; add rf53, rf34, rf11                     # s2 small.py:33 add | s2 small.py:28 low
-    add rf12, rf37, rf15 ; sub rf58, rf12, rf7 ; thrsw ; ldtmu.rf59 # s2 142 add | s2 small.py:85 residuals3 | s2 142 load dst
-    asr rf23, rf34, 14 ; mov tmuau, rf23                            # s2 small.py:33 s1 | s1 138 x2 | uniform 0xfffffffe (u16)
+    add rf12, rf37, rf15 ; sub rf58, rf12, rf7 ; thrsw ; ldtmu.rf59 # s2 143 add | s2 small.py:85 residuals3 | s2 143 load dst
+    asr rf23, rf34, 14 ; mov tmuau, rf23                            # s2 small.py:33 s1 | s1 139 x2 | uniform 0xfffffffe (u16)
     asr rf53, rf53, 14 ; mov rf4, rf6                               # s2 small.py:28 low | next trip
-    add rf34, rf33, rf4 ; add rf60, rf23, rf53 ; thrsw ; ldtmu.rf6  # s2 142 load dst | s2 small.py:85 residuals1 | the item's record
-    mov tmuau, rf45 ; add rf37, rf34, rf36 ; ldtmu.rf7              # s1 138 x1 | s2 142 load dst | the item's record | uniform 0xfffffffe (u16)
-    add rf38, rf37, rf36 ; add tmuau, rf45, rf9 ; ldtmu.rf45        # s2 142 load dst | s1 138 x3 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov rf23, rf45.il ; sub rf53, rf23, rf53 ; thrsw ; ldtmu.rf45   # s1 138 x0 | s2 small.py:85 residuals2 | s1 138 x2
-    max rf45, rf12, 0 ; mov rf12, rf45.il                           # s2 142 clip | s1 138 x2
+    add rf34, rf33, rf4 ; add rf60, rf23, rf53 ; thrsw ; ldtmu.rf6  # s2 143 load dst | s2 small.py:85 residuals1 | the item's record
+    mov tmuau, rf45 ; add rf37, rf34, rf36 ; ldtmu.rf7              # s1 139 x1 | s2 143 load dst | the item's record | uniform 0xfffffffe (u16)
+    add rf38, rf37, rf36 ; add tmuau, rf45, rf9 ; ldtmu.rf45        # s2 143 load dst | s1 139 x3 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov rf23, rf45.il ; sub rf53, rf23, rf53 ; thrsw ; ldtmu.rf45   # s1 139 x0 | s2 small.py:85 residuals2 | s1 139 x2
+    max rf45, rf12, 0 ; mov rf12, rf45.il                           # s2 143 clip | s1 139 x2
     add rf12, rf23, rf12 ; sub rf23, rf23, rf12                     # s1 small.py:37 add | s1 small.py:37 sub
-    add rf61, rf51, rf36 ; smul24 rf12, rf12, rf10 ; thrsw ; ldtmu.rf15 # s2 142 store dst | s1 small.py:33 mul | s1 138 x1
-    mov rf15, rf15.il ; smul24 rf23, rf23, rf10                     # s1 138 x1 | s1 small.py:33 mul
+    add rf61, rf51, rf36 ; smul24 rf12, rf12, rf10 ; thrsw ; ldtmu.rf15 # s2 143 store dst | s1 small.py:33 mul | s1 139 x1
+    mov rf15, rf15.il ; smul24 rf23, rf23, rf10                     # s1 139 x1 | s1 small.py:33 mul
     add rf12, rf12, rf11 ; smul24 rf18, rf15, rf13                  # s1 small.py:33 s0 | s1 small.py:28 mul
-    add rf23, rf23, rf11 ; smul24 rf22, rf15, rf14 ; thrsw ; ldtmu.rf15 # s1 small.py:33 s1 | s1 small.py:28 mul | s1 138 x3
-    asr rf12, rf12, 14 ; mov rf15, rf15.il                          # s1 small.py:33 s0 | s1 138 x3
+    add rf23, rf23, rf11 ; smul24 rf22, rf15, rf14 ; thrsw ; ldtmu.rf15 # s1 small.py:33 s1 | s1 small.py:28 mul | s1 139 x3
+    asr rf12, rf12, 14 ; mov rf15, rf15.il                          # s1 small.py:33 s0 | s1 139 x3
     asr rf17, rf23, 14 ; smul24 rf23, rf15, rf14                    # s1 small.py:33 s1 | s1 small.py:28 mul
-    add rf15, rf18, rf23 ; smul24 rf18, rf15, rf13 ; thrsw ; ldtmu.rf23 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x0
+    add rf15, rf18, rf23 ; smul24 rf18, rf15, rf13 ; thrsw ; ldtmu.rf23 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x0
     sub rf18, rf22, rf18 ; add rf15, rf15, rf11                     # s1 small.py:28 sub | s1 small.py:28 high
     asr rf15, rf15, 14 ; add rf18, rf18, rf11                       # s1 small.py:28 high | s1 small.py:28 low
-    asr rf18, rf18, 14 ; sub.pushc -, rf0, rf44                     # s1 small.py:28 low | s2 142 store dst
-    min tmud, rf50, rf35 ; mov rf22, rf23.il ; ldtmu.rf23           # s2 142 store dst | s1 138 x0 | s1 138 x2
-    asr rf43, rf60, 4 ; mov.ifna tmuau, rf43                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf54, rf35 ; add rf43, rf56, rf43                     # s2 142 store dst | s2 142 add
-    max rf43, rf43, 0 ; mov.ifna tmuau, rf47                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf55, rf35                                            # s2 142 store dst
-    asr rf53, rf53, 4 ; mov.ifna tmuau, rf52                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf49, rf35 ; add rf49, rf57, rf53                     # s2 142 store dst | s2 142 add
-    max rf49, rf49, 0 ; add.ifna tmuau, rf52, rf36                  # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf45, rf35                                            # s2 142 store dst
-    asr rf46, rf58, 4 ; mov.ifna tmuau, rf46                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf43, rf35 ; add rf43, rf59, rf46                     # s2 142 store dst | s2 142 add
-    max rf43, rf43, 0 ; mov.ifna tmuau, rf51                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf49, rf35                                            # s2 142 store dst
+    asr rf18, rf18, 14 ; sub.pushc -, rf0, rf44                     # s1 small.py:28 low | s2 143 store dst
+    min tmud, rf50, rf35 ; mov rf22, rf23.il ; ldtmu.rf23           # s2 143 store dst | s1 139 x0 | s1 139 x2
+    asr rf43, rf60, 4 ; mov.ifna tmuau, rf43                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf54, rf35 ; add rf43, rf56, rf43                     # s2 143 store dst | s2 143 add
+    max rf43, rf43, 0 ; mov.ifna tmuau, rf47                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf55, rf35                                            # s2 143 store dst
+    asr rf53, rf53, 4 ; mov.ifna tmuau, rf52                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf49, rf35 ; add rf49, rf57, rf53                     # s2 143 store dst | s2 143 add
+    max rf49, rf49, 0 ; add.ifna tmuau, rf52, rf36                  # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf45, rf35                                            # s2 143 store dst
+    asr rf46, rf58, 4 ; mov.ifna tmuau, rf46                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf43, rf35 ; add rf43, rf59, rf46                     # s2 143 store dst | s2 143 add
+    max rf43, rf43, 0 ; mov.ifna tmuau, rf51                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf49, rf35                                            # s2 143 store dst
     tmuwt -
-    nop ; mov.ifna tmuau, rf61                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf43, rf35                                            # s2 142 store dst
-    nop ; add.ifna tmuau, rf61, rf36 ; thrsw                        # s2 142 store dst | uniform 0xfffffffd (u8)
+    nop ; mov.ifna tmuau, rf61                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf43, rf35                                            # s2 143 store dst
+    nop ; add.ifna tmuau, rf61, rf36 ; thrsw                        # s2 143 store dst | uniform 0xfffffffd (u8)
     nop
     nop
     nop ; sub.pushc -, rf0, rf48                                    # whether there is a trip more

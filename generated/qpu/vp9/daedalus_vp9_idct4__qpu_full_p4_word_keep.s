@@ -48,199 +48,199 @@
     add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
     shl rf1, rf1, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # s2 142 load dst | uniform value:records
+    setnnmode_uu ; ldunifrf.rf3                                     # s2 143 load dst | uniform value:records
     add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 7
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf6                          # the item's record | s1 138 x0 | uniform value:coeffs
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf6                          # the item's record | s1 139 x0 | uniform value:coeffs
     umin tmuau, rf3, rf0 ; ldtmu.rf4                                # the item's record | uniform 0xfffffffa (vec2)
     nop ; ldtmu.rf5                                                 # the item's record
-    shl rf7, rf5, 5                                                 # s1 138 x0
-    nop ; add rf7, rf6, rf7 ; ldunifrf.rf14                         # s1 138 x0 | s2 142 load dst | uniform value:dst
-    mov tmuau, rf7 ; add rf15, rf14, rf4 ; thrsw                    # s1 138 x0 | s2 142 load dst | uniform 0xfffffffc (vec4)
-    nop ; ldunifrf.rf17                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; add rf18, rf15, rf17 ; ldunifrf.rf9                       # s2 142 load dst | s1 small.py:33 mul | uniform 0x00002d41
-    nop ; add rf19, rf18, rf17 ; ldtmu.rf8                          # s2 142 load dst | the item's record
-    add rf20, rf19, rf17 ; mov rf4, rf8 ; ldtmu.rf8                 # s2 142 load dst | next trip | the item's record
+    shl rf7, rf5, 5                                                 # s1 139 x0
+    nop ; add rf7, rf6, rf7 ; ldunifrf.rf14                         # s1 139 x0 | s2 143 load dst | uniform value:dst
+    mov tmuau, rf7 ; add rf15, rf14, rf4 ; thrsw                    # s1 139 x0 | s2 143 load dst | uniform 0xfffffffc (vec4)
+    nop ; ldunifrf.rf17                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; add rf18, rf15, rf17 ; ldunifrf.rf9                       # s2 143 load dst | s1 small.py:33 mul | uniform 0x00002d41
+    nop ; add rf19, rf18, rf17 ; ldtmu.rf8                          # s2 143 load dst | the item's record
+    add rf20, rf19, rf17 ; mov rf4, rf8 ; ldtmu.rf8                 # s2 143 load dst | next trip | the item's record
     nop ; mov rf5, rf8 ; ldunifrf.rf10                              # next trip | s1 small.py:33 s0 | uniform 0x00002000
     nop ; ldunifrf.rf11                                             # s1 small.py:28 mul | uniform 0x00003b21
     nop ; ldunifrf.rf12                                             # s1 small.py:28 mul | uniform 0x0000187e
     nop ; ldunifrf.rf13                                             # s2 small.py:33 add | uniform 0x00022000
-    nop ; ldunifrf.rf16                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf21                                             # s2 142 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf22                                             # s2 142 load dst | uniform 0x00010000
-    nop ; ldunifrf.rf23                                             # s2 142 load dst | uniform 0x01000000
-    nop ; ldtmu.rf8                                                 # s1 138 x0
+    nop ; ldunifrf.rf16                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf21                                             # s2 143 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf22                                             # s2 143 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf23                                             # s2 143 load dst | uniform 0x01000000
+    nop ; ldtmu.rf8                                                 # s1 139 x0
 loop:
-    shl rf5, rf5, 5 ; mov rf24, rf8.il                              # s1 138 x0
-    sub tmuau, rf7, -16 ; add rf7, rf6, rf5                         # s1 138 x0 | uniform 0xfffffffc (vec4)
-    mov rf5, rf8.ih ; mov tmua, rf15 ; thrsw ; ldtmu.rf8            # s1 138 x0 | s2 142 load dst
-    mov rf25, rf8.il ; mov rf26, rf8.ih ; ldtmu.rf8                 # s1 138 x0
-    mov rf27, rf8.il ; mov rf28, rf8.ih ; ldtmu.rf8                 # s1 138 x1 | s1 138 x0
-    mov rf31, rf8.il ; smul24 rf30, rf27, rf11 ; thrsw ; ldtmu.rf29 # s1 138 x1 | s1 small.py:28 mul | s1 138 x0
-    mov rf32, rf29.il ; smul24 rf33, rf27, rf12 ; ldtmu.rf27        # s1 138 x2 | s1 small.py:28 mul | s1 138 x0
-    add rf32, rf24, rf32 ; sub rf34, rf24, rf32 ; ldtmu.rf24        # s1 small.py:37 add | s1 small.py:37 sub | s1 138 x0
-    mov rf36, rf24.il ; smul24 rf35, rf32, rf9 ; ldtmu.rf32         # s1 138 x3 | s1 small.py:33 mul | s1 138 x0
-    add rf35, rf35, rf10 ; smul24 rf37, rf36, rf12 ; ldtmu.rf38     # s1 small.py:33 s0 | s1 small.py:28 mul | s2 142 load dst
+    shl rf5, rf5, 5 ; mov rf24, rf8.il                              # s1 139 x0
+    sub tmuau, rf7, -16 ; add rf7, rf6, rf5                         # s1 139 x0 | uniform 0xfffffffc (vec4)
+    mov rf5, rf8.ih ; mov tmua, rf15 ; thrsw ; ldtmu.rf8            # s1 139 x0 | s2 143 load dst
+    mov rf25, rf8.il ; mov rf26, rf8.ih ; ldtmu.rf8                 # s1 139 x0
+    mov rf27, rf8.il ; mov rf28, rf8.ih ; ldtmu.rf8                 # s1 139 x1 | s1 139 x0
+    mov rf31, rf8.il ; smul24 rf30, rf27, rf11 ; thrsw ; ldtmu.rf29 # s1 139 x1 | s1 small.py:28 mul | s1 139 x0
+    mov rf32, rf29.il ; smul24 rf33, rf27, rf12 ; ldtmu.rf27        # s1 139 x2 | s1 small.py:28 mul | s1 139 x0
+    add rf32, rf24, rf32 ; sub rf34, rf24, rf32 ; ldtmu.rf24        # s1 small.py:37 add | s1 small.py:37 sub | s1 139 x0
+    mov rf36, rf24.il ; smul24 rf35, rf32, rf9 ; ldtmu.rf32         # s1 139 x3 | s1 small.py:33 mul | s1 139 x0
+    add rf35, rf35, rf10 ; smul24 rf37, rf36, rf12 ; ldtmu.rf38     # s1 small.py:33 s0 | s1 small.py:28 mul | s2 143 load dst
     asr rf30, rf35, 14 ; add rf35, rf30, rf37                       # s1 small.py:33 s0 | s1 small.py:28 add
     add rf34, rf35, rf10 ; smul24 rf35, rf34, rf9                   # s1 small.py:28 high | s1 small.py:33 mul
     asr rf34, rf34, 14 ; add rf35, rf35, rf10                       # s1 small.py:28 high | s1 small.py:33 s1
     asr rf37, rf35, 14 ; add rf35, rf30, rf34                       # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf34, rf30, rf34 ; smul24 rf30, rf36, rf11                  # s1 small.py:85 sub | s1 small.py:28 mul
-    sub rf29, rf33, rf30 ; mov rf30, rf29.ih                        # s1 small.py:28 sub | s1 138 x2
+    sub rf29, rf33, rf30 ; mov rf30, rf29.ih                        # s1 small.py:28 sub | s1 139 x2
     add rf29, rf29, rf10 ; add rf33, rf5, rf30                      # s1 small.py:28 low | s1 small.py:37 add
     asr rf29, rf29, 14 ; smul24 rf33, rf33, rf9                     # s1 small.py:28 low | s1 small.py:33 mul
     add rf29, rf37, rf29 ; sub rf37, rf37, rf29                     # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf29, rf35, rf29 ; add rf33, rf33, rf10                   # s1 138 store rows | s1 small.py:33 s0
-    vpack rf34, rf37, rf34 ; smul24 rf37, rf28, rf11                # s1 138 store rows | s1 small.py:28 mul
-    asr rf24, rf33, 14 ; mov rf33, rf24.ih                          # s1 small.py:33 s0 | s1 138 x3
+    vpack rf29, rf35, rf29 ; add rf33, rf33, rf10                   # s1 139 store rows | s1 small.py:33 s0
+    vpack rf34, rf37, rf34 ; smul24 rf37, rf28, rf11                # s1 139 store rows | s1 small.py:28 mul
+    asr rf24, rf33, 14 ; mov rf33, rf24.ih                          # s1 small.py:33 s0 | s1 139 x3
     sub rf30, rf5, rf30 ; smul24 rf5, rf33, rf12                    # s1 small.py:37 sub | s1 small.py:28 mul
     add rf5, rf37, rf5 ; smul24 rf30, rf30, rf9                     # s1 small.py:28 add | s1 small.py:33 mul
     add rf5, rf5, rf10 ; add rf30, rf30, rf10                       # s1 small.py:28 high | s1 small.py:33 s1
     asr rf5, rf5, 14 ; smul24 rf28, rf28, rf12                      # s1 small.py:28 high | s1 small.py:28 mul
     asr rf37, rf30, 14 ; add rf30, rf24, rf5                        # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf24, rf24, rf5 ; smul24 rf5, rf33, rf11                    # s1 small.py:85 sub | s1 small.py:28 mul
-    sub rf5, rf28, rf5 ; mov rf28, rf27.il                          # s1 small.py:28 sub | s1 138 x2
+    sub rf5, rf28, rf5 ; mov rf28, rf27.il                          # s1 small.py:28 sub | s1 139 x2
     add rf5, rf5, rf10 ; add rf33, rf25, rf28                       # s1 small.py:28 low | s1 small.py:37 add
     asr rf5, rf5, 14 ; smul24 rf33, rf33, rf9                       # s1 small.py:28 low | s1 small.py:33 mul
     add rf5, rf37, rf5 ; sub rf37, rf37, rf5                        # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf5, rf30, rf5 ; add rf30, rf33, rf10                     # s1 138 store rows | s1 small.py:33 s0
-    vpack rf24, rf37, rf24 ; smul24 rf37, rf31, rf11                # s1 138 store rows | s1 small.py:28 mul
-    asr rf30, rf30, 14 ; mov rf33, rf32.il                          # s1 small.py:33 s0 | s1 138 x3
+    vpack rf5, rf30, rf5 ; add rf30, rf33, rf10                     # s1 139 store rows | s1 small.py:33 s0
+    vpack rf24, rf37, rf24 ; smul24 rf37, rf31, rf11                # s1 139 store rows | s1 small.py:28 mul
+    asr rf30, rf30, 14 ; mov rf33, rf32.il                          # s1 small.py:33 s0 | s1 139 x3
     sub rf28, rf25, rf28 ; smul24 rf25, rf33, rf12                  # s1 small.py:37 sub | s1 small.py:28 mul
     add rf25, rf37, rf25 ; smul24 rf28, rf28, rf9                   # s1 small.py:28 add | s1 small.py:33 mul
     add rf25, rf25, rf10 ; add rf28, rf28, rf10                     # s1 small.py:28 high | s1 small.py:33 s1
     asr rf25, rf25, 14 ; smul24 rf31, rf31, rf12                    # s1 small.py:28 high | s1 small.py:28 mul
     asr rf37, rf28, 14 ; add rf28, rf30, rf25                       # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf30, rf30, rf25 ; smul24 rf25, rf33, rf11                  # s1 small.py:85 sub | s1 small.py:28 mul
-    sub rf25, rf31, rf25 ; mov rf27, rf27.ih                        # s1 small.py:28 sub | s1 138 x2
+    sub rf25, rf31, rf25 ; mov rf27, rf27.ih                        # s1 small.py:28 sub | s1 139 x2
     add rf25, rf25, rf10 ; add rf31, rf26, rf27                     # s1 small.py:28 low | s1 small.py:37 add
     asr rf25, rf25, 14 ; smul24 rf31, rf31, rf9                     # s1 small.py:28 low | s1 small.py:33 mul
     add rf25, rf37, rf25 ; sub rf37, rf37, rf25                     # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf25, rf28, rf25 ; add rf28, rf31, rf10                   # s1 138 store rows | s1 small.py:33 s0
-    vpack rf8, rf37, rf30 ; mov rf30, rf8.ih                        # s1 138 store rows | s1 138 x1
+    vpack rf25, rf28, rf25 ; add rf28, rf31, rf10                   # s1 139 store rows | s1 small.py:33 s0
+    vpack rf8, rf37, rf30 ; mov rf30, rf8.ih                        # s1 139 store rows | s1 139 x1
     asr rf28, rf28, 14 ; smul24 rf37, rf30, rf11                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    mov rf26, rf32.ih ; sub rf27, rf26, rf27                        # s1 138 x3 | s1 small.py:37 sub
-    mov rf31, rf29.il ; smul24 rf32, rf26, rf12                     # s2 140 x0 | s1 small.py:28 mul
+    mov rf26, rf32.ih ; sub rf27, rf26, rf27                        # s1 139 x3 | s1 small.py:37 sub
+    mov rf31, rf29.il ; smul24 rf32, rf26, rf12                     # s2 141 x0 | s1 small.py:28 mul
     add rf27, rf37, rf32 ; smul24 rf32, rf27, rf9                   # s1 small.py:28 add | s1 small.py:33 mul
     add rf27, rf27, rf10 ; add rf32, rf32, rf10                     # s1 small.py:28 high | s1 small.py:33 s1
     asr rf27, rf27, 14 ; smul24 rf30, rf30, rf12                    # s1 small.py:28 high | s1 small.py:28 mul
     asr rf37, rf32, 14 ; add rf32, rf28, rf27                       # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf27, rf28, rf27 ; smul24 rf26, rf26, rf11                  # s1 small.py:85 sub | s1 small.py:28 mul
-    sub rf26, rf30, rf26 ; mov rf30, rf25.il                        # s1 small.py:28 sub | s2 140 x2
+    sub rf26, rf30, rf26 ; mov rf30, rf25.il                        # s1 small.py:28 sub | s2 141 x2
     add rf26, rf26, rf10 ; add rf28, rf31, rf30                     # s1 small.py:28 low | s2 small.py:37 add
     asr rf26, rf26, 14 ; smul24 rf28, rf28, rf9                     # s1 small.py:28 low | s2 small.py:33 mul
     add rf26, rf37, rf26 ; sub rf37, rf37, rf26                     # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf26, rf32, rf26 ; add rf28, rf28, rf13                   # s1 138 store rows | s2 small.py:33 add
-    vpack rf27, rf37, rf27 ; mov rf37, rf5.il                       # s1 138 store rows | s2 140 x1
+    vpack rf26, rf32, rf26 ; add rf28, rf28, rf13                   # s1 139 store rows | s2 small.py:33 add
+    vpack rf27, rf37, rf27 ; mov rf37, rf5.il                       # s1 139 store rows | s2 141 x1
     asr rf28, rf28, 14 ; smul24 rf32, rf37, rf11                    # s2 small.py:33 s0 | s2 small.py:28 mul
-    and rf35, rf38, rf16 ; mov rf33, rf26.il                        # s2 142 load dst | s2 140 x3
+    and rf35, rf38, rf16 ; mov rf33, rf26.il                        # s2 143 load dst | s2 141 x3
     sub rf31, rf31, rf30 ; smul24 rf30, rf33, rf12                  # s2 small.py:37 sub | s2 small.py:28 mul
     add rf30, rf32, rf30 ; smul24 rf31, rf31, rf9                   # s2 small.py:28 add | s2 small.py:33 mul
     add rf30, rf30, rf10 ; add rf31, rf31, rf13                     # s2 small.py:28 high | s2 small.py:33 add
     asr rf30, rf30, 14 ; smul24 rf37, rf37, rf12                    # s2 small.py:28 high | s2 small.py:28 mul
     asr rf32, rf31, 14 ; add rf31, rf28, rf30                       # s2 small.py:33 s1 | s2 small.py:85 residuals0
-    asr rf31, rf31, 4 ; smul24 rf33, rf33, rf11                     # s2 142 shr | s2 small.py:28 mul
-    add rf31, rf35, rf31 ; sub rf33, rf37, rf33                     # s2 142 add | s2 small.py:28 sub
-    max rf31, rf31, 0 ; add rf33, rf33, rf10                        # s2 142 clip | s2 small.py:28 low
-    min rf31, rf31, rf16 ; mov tmua, rf18 ; thrsw                   # s2 142 clip | s2 142 load dst
-    asr rf33, rf33, 14 ; mov tmua, rf19                             # s2 small.py:28 low | s2 142 load dst
+    asr rf31, rf31, 4 ; smul24 rf33, rf33, rf11                     # s2 143 shr | s2 small.py:28 mul
+    add rf31, rf35, rf31 ; sub rf33, rf37, rf33                     # s2 143 add | s2 small.py:28 sub
+    max rf31, rf31, 0 ; add rf33, rf33, rf10                        # s2 143 clip | s2 small.py:28 low
+    min rf31, rf31, rf16 ; mov tmua, rf18 ; thrsw                   # s2 143 clip | s2 143 load dst
+    asr rf33, rf33, 14 ; mov tmua, rf19                             # s2 small.py:28 low | s2 143 load dst
     add rf32, rf32, rf33 ; sub rf33, rf32, rf33                     # s2 small.py:85 residuals1 | s2 small.py:85 residuals2
-    asr rf28, rf32, 4 ; sub rf30, rf28, rf30                        # s2 142 shr | s2 small.py:85 residuals3
-    asr rf33, rf33, 4 ; mov tmua, rf20                              # s2 142 shr | s2 142 load dst
-    asr rf29, rf30, 4 ; mov rf30, rf29.ih                           # s2 142 shr | s2 140 x0
-    mov rf25, rf25.ih ; mov rf32, rf5.ih ; thrsw ; ldtmu.rf5        # s2 140 x2 | s2 140 x1 | s2 142 load dst
-    and rf35, rf5, rf16 ; add rf37, rf30, rf25                      # s2 142 load dst | s2 small.py:37 add
-    add rf28, rf35, rf28 ; smul24 rf35, rf37, rf9                   # s2 142 add | s2 small.py:33 mul
-    max rf28, rf28, 0 ; add rf35, rf35, rf13                        # s2 142 clip | s2 small.py:33 add
-    min rf28, rf28, rf16 ; smul24 rf36, rf32, rf11 ; thrsw ; ldtmu.rf37 # s2 142 clip | s2 small.py:28 mul | s2 142 load dst
-    asr rf26, rf35, 14 ; mov rf35, rf26.ih                          # s2 small.py:33 s0 | s2 140 x3
-    and rf39, rf37, rf16 ; smul24 rf40, rf35, rf12                  # s2 142 load dst | s2 small.py:28 mul
-    add rf33, rf39, rf33 ; add rf39, rf36, rf40 ; ldtmu.rf36        # s2 142 add | s2 small.py:28 add | s2 142 load dst
-    max rf33, rf33, 0 ; add rf39, rf39, rf10                        # s2 142 clip | s2 small.py:28 high
-    min rf33, rf33, rf16 ; v8dot rf40, rf36, 1                      # s2 142 clip | s2 142 load dst
-    asr rf39, rf39, 14 ; add rf29, rf40, rf29                       # s2 small.py:28 high | s2 142 add
-    max rf29, rf29, 0 ; add rf40, rf26, rf39                        # s2 142 clip | s2 small.py:85 residuals0
-    min rf29, rf29, rf16 ; v8dot rf41, rf38, rf21                   # s2 142 clip | s2 142 load dst
-    asr rf25, rf40, 4 ; sub rf30, rf30, rf25                        # s2 142 shr | s2 small.py:37 sub
-    add rf25, rf41, rf25 ; smul24 rf30, rf30, rf9                   # s2 142 add | s2 small.py:33 mul
-    max rf25, rf25, 0 ; add rf30, rf30, rf13                        # s2 142 clip | s2 small.py:33 add
-    min rf25, rf25, rf16 ; smul24 rf32, rf32, rf12                  # s2 142 clip | s2 small.py:28 mul
-    vpack rf25, rf31, rf25 ; smul24 rf31, rf35, rf11                # s2 142 store dst | s2 small.py:28 mul
+    asr rf28, rf32, 4 ; sub rf30, rf28, rf30                        # s2 143 shr | s2 small.py:85 residuals3
+    asr rf33, rf33, 4 ; mov tmua, rf20                              # s2 143 shr | s2 143 load dst
+    asr rf29, rf30, 4 ; mov rf30, rf29.ih                           # s2 143 shr | s2 141 x0
+    mov rf25, rf25.ih ; mov rf32, rf5.ih ; thrsw ; ldtmu.rf5        # s2 141 x2 | s2 141 x1 | s2 143 load dst
+    and rf35, rf5, rf16 ; add rf37, rf30, rf25                      # s2 143 load dst | s2 small.py:37 add
+    add rf28, rf35, rf28 ; smul24 rf35, rf37, rf9                   # s2 143 add | s2 small.py:33 mul
+    max rf28, rf28, 0 ; add rf35, rf35, rf13                        # s2 143 clip | s2 small.py:33 add
+    min rf28, rf28, rf16 ; smul24 rf36, rf32, rf11 ; thrsw ; ldtmu.rf37 # s2 143 clip | s2 small.py:28 mul | s2 143 load dst
+    asr rf26, rf35, 14 ; mov rf35, rf26.ih                          # s2 small.py:33 s0 | s2 141 x3
+    and rf39, rf37, rf16 ; smul24 rf40, rf35, rf12                  # s2 143 load dst | s2 small.py:28 mul
+    add rf33, rf39, rf33 ; add rf39, rf36, rf40 ; ldtmu.rf36        # s2 143 add | s2 small.py:28 add | s2 143 load dst
+    max rf33, rf33, 0 ; add rf39, rf39, rf10                        # s2 143 clip | s2 small.py:28 high
+    min rf33, rf33, rf16 ; v8dot rf40, rf36, 1                      # s2 143 clip | s2 143 load dst
+    asr rf39, rf39, 14 ; add rf29, rf40, rf29                       # s2 small.py:28 high | s2 143 add
+    max rf29, rf29, 0 ; add rf40, rf26, rf39                        # s2 143 clip | s2 small.py:85 residuals0
+    min rf29, rf29, rf16 ; v8dot rf41, rf38, rf21                   # s2 143 clip | s2 143 load dst
+    asr rf25, rf40, 4 ; sub rf30, rf30, rf25                        # s2 143 shr | s2 small.py:37 sub
+    add rf25, rf41, rf25 ; smul24 rf30, rf30, rf9                   # s2 143 add | s2 small.py:33 mul
+    max rf25, rf25, 0 ; add rf30, rf30, rf13                        # s2 143 clip | s2 small.py:33 add
+    min rf25, rf25, rf16 ; smul24 rf32, rf32, rf12                  # s2 143 clip | s2 small.py:28 mul
+    vpack rf25, rf31, rf25 ; smul24 rf31, rf35, rf11                # s2 143 store dst | s2 small.py:28 mul
     asr rf30, rf30, 14 ; sub rf31, rf32, rf31                       # s2 small.py:33 s1 | s2 small.py:28 sub
-    add rf31, rf31, rf10 ; v8dot rf32, rf5, rf21                    # s2 small.py:28 low | s2 142 load dst
-    asr rf31, rf31, 14 ; v8dot rf35, rf37, rf21                     # s2 small.py:28 low | s2 142 load dst
+    add rf31, rf31, rf10 ; v8dot rf32, rf5, rf21                    # s2 small.py:28 low | s2 143 load dst
+    asr rf31, rf31, 14 ; v8dot rf35, rf37, rf21                     # s2 small.py:28 low | s2 143 load dst
     add rf30, rf30, rf31 ; sub rf31, rf30, rf31                     # s2 small.py:85 residuals1 | s2 small.py:85 residuals2
-    asr rf26, rf30, 4 ; sub rf30, rf26, rf39                        # s2 142 shr | s2 small.py:85 residuals3
-    asr rf31, rf31, 4 ; add rf26, rf32, rf26                        # s2 142 shr | s2 142 add
-    max rf26, rf26, 0 ; add rf31, rf35, rf31                        # s2 142 clip | s2 142 add
-    min rf26, rf26, rf16 ; v8dot rf35, rf36, rf21                   # s2 142 clip | s2 142 load dst
-    vpack rf26, rf28, rf26 ; mov rf28, rf34.il                      # s2 142 store dst | s2 140 x0
-    max rf31, rf31, 0 ; mov rf32, rf8.il                            # s2 142 clip | s2 140 x2
-    min rf31, rf31, rf16 ; add rf39, rf28, rf32                     # s2 142 clip | s2 small.py:37 add
-    vpack rf31, rf33, rf31 ; smul24 rf33, rf39, rf9                 # s2 142 store dst | s2 small.py:33 mul
-    asr rf30, rf30, 4 ; add rf33, rf33, rf13                        # s2 142 shr | s2 small.py:33 add
-    asr rf33, rf33, 14 ; add rf30, rf35, rf30                       # s2 small.py:33 s0 | s2 142 add
-    max rf30, rf30, 0 ; mov rf35, rf24.il                           # s2 142 clip | s2 140 x1
-    min rf30, rf30, rf16 ; smul24 rf39, rf35, rf11                  # s2 142 clip | s2 small.py:28 mul
-    vpack rf29, rf29, rf30 ; mov rf30, rf27.il                      # s2 142 store dst | s2 140 x3
+    asr rf26, rf30, 4 ; sub rf30, rf26, rf39                        # s2 143 shr | s2 small.py:85 residuals3
+    asr rf31, rf31, 4 ; add rf26, rf32, rf26                        # s2 143 shr | s2 143 add
+    max rf26, rf26, 0 ; add rf31, rf35, rf31                        # s2 143 clip | s2 143 add
+    min rf26, rf26, rf16 ; v8dot rf35, rf36, rf21                   # s2 143 clip | s2 143 load dst
+    vpack rf26, rf28, rf26 ; mov rf28, rf34.il                      # s2 143 store dst | s2 141 x0
+    max rf31, rf31, 0 ; mov rf32, rf8.il                            # s2 143 clip | s2 141 x2
+    min rf31, rf31, rf16 ; add rf39, rf28, rf32                     # s2 143 clip | s2 small.py:37 add
+    vpack rf31, rf33, rf31 ; smul24 rf33, rf39, rf9                 # s2 143 store dst | s2 small.py:33 mul
+    asr rf30, rf30, 4 ; add rf33, rf33, rf13                        # s2 143 shr | s2 small.py:33 add
+    asr rf33, rf33, 14 ; add rf30, rf35, rf30                       # s2 small.py:33 s0 | s2 143 add
+    max rf30, rf30, 0 ; mov rf35, rf24.il                           # s2 143 clip | s2 141 x1
+    min rf30, rf30, rf16 ; smul24 rf39, rf35, rf11                  # s2 143 clip | s2 small.py:28 mul
+    vpack rf29, rf29, rf30 ; mov rf30, rf27.il                      # s2 143 store dst | s2 141 x3
     sub rf32, rf28, rf32 ; smul24 rf28, rf30, rf12                  # s2 small.py:37 sub | s2 small.py:28 mul
-    add rf28, rf39, rf28 ; v8dot rf39, rf38, rf22                   # s2 small.py:28 add | s2 142 load dst
+    add rf28, rf39, rf28 ; v8dot rf39, rf38, rf22                   # s2 small.py:28 add | s2 143 load dst
     add rf28, rf28, rf10 ; smul24 rf32, rf32, rf9                   # s2 small.py:28 high | s2 small.py:33 mul
     asr rf28, rf28, 14 ; add rf32, rf32, rf13                       # s2 small.py:28 high | s2 small.py:33 add
     asr rf41, rf32, 14 ; add rf32, rf33, rf28                       # s2 small.py:33 s1 | s2 small.py:85 residuals0
-    asr rf32, rf32, 4 ; smul24 rf35, rf35, rf12                     # s2 142 shr | s2 small.py:28 mul
-    add rf30, rf39, rf32 ; smul24 rf32, rf30, rf11                  # s2 142 add | s2 small.py:28 mul
-    max rf30, rf30, 0 ; sub rf32, rf35, rf32                        # s2 142 clip | s2 small.py:28 sub
-    min rf30, rf30, rf16 ; add rf32, rf32, rf10                     # s2 142 clip | s2 small.py:28 low
-    asr rf32, rf32, 14 ; v8dot rf35, rf5, rf22                      # s2 small.py:28 low | s2 142 load dst
+    asr rf32, rf32, 4 ; smul24 rf35, rf35, rf12                     # s2 143 shr | s2 small.py:28 mul
+    add rf30, rf39, rf32 ; smul24 rf32, rf30, rf11                  # s2 143 add | s2 small.py:28 mul
+    max rf30, rf30, 0 ; sub rf32, rf35, rf32                        # s2 143 clip | s2 small.py:28 sub
+    min rf30, rf30, rf16 ; add rf32, rf32, rf10                     # s2 143 clip | s2 small.py:28 low
+    asr rf32, rf32, 14 ; v8dot rf35, rf5, rf22                      # s2 small.py:28 low | s2 143 load dst
     add rf32, rf41, rf32 ; sub rf41, rf41, rf32                     # s2 small.py:85 residuals1 | s2 small.py:85 residuals2
-    asr rf32, rf32, 4 ; v8dot rf39, rf37, rf22                      # s2 142 shr | s2 142 load dst
-    asr rf35, rf41, 4 ; add rf32, rf35, rf32                        # s2 142 shr | s2 142 add
-    max rf32, rf32, 0 ; add rf35, rf39, rf35                        # s2 142 clip | s2 142 add
-    min rf28, rf32, rf16 ; sub rf32, rf33, rf28                     # s2 142 clip | s2 small.py:85 residuals3
-    max rf35, rf35, 0 ; v8dot rf33, rf36, rf22                      # s2 142 clip | s2 142 load dst
-    min rf34, rf35, rf16 ; mov rf35, rf34.ih                        # s2 142 clip | s2 140 x0
-    asr rf8, rf32, 4 ; mov rf32, rf8.ih                             # s2 142 shr | s2 140 x2
-    add rf8, rf33, rf8 ; add rf33, rf35, rf32                       # s2 142 add | s2 small.py:37 add
-    max rf8, rf8, 0 ; smul24 rf33, rf33, rf9                        # s2 142 clip | s2 small.py:33 mul
-    min rf8, rf8, rf16 ; add rf33, rf33, rf13                       # s2 142 clip | s2 small.py:33 add
-    asr rf24, rf33, 14 ; mov rf33, rf24.ih                          # s2 small.py:33 s0 | s2 140 x1
-    mov rf39, rf27.ih ; smul24 rf27, rf33, rf11                     # s2 140 x3 | s2 small.py:28 mul
-    shr rf41, rf38, -8 ; smul24 rf38, rf39, rf12                    # s2 142 load dst | s2 small.py:28 mul
-    add rf27, rf27, rf38 ; sub.pushc -, rf0, rf2                    # s2 small.py:28 add | s2 142 store dst
+    asr rf32, rf32, 4 ; v8dot rf39, rf37, rf22                      # s2 143 shr | s2 143 load dst
+    asr rf35, rf41, 4 ; add rf32, rf35, rf32                        # s2 143 shr | s2 143 add
+    max rf32, rf32, 0 ; add rf35, rf39, rf35                        # s2 143 clip | s2 143 add
+    min rf28, rf32, rf16 ; sub rf32, rf33, rf28                     # s2 143 clip | s2 small.py:85 residuals3
+    max rf35, rf35, 0 ; v8dot rf33, rf36, rf22                      # s2 143 clip | s2 143 load dst
+    min rf34, rf35, rf16 ; mov rf35, rf34.ih                        # s2 143 clip | s2 141 x0
+    asr rf8, rf32, 4 ; mov rf32, rf8.ih                             # s2 143 shr | s2 141 x2
+    add rf8, rf33, rf8 ; add rf33, rf35, rf32                       # s2 143 add | s2 small.py:37 add
+    max rf8, rf8, 0 ; smul24 rf33, rf33, rf9                        # s2 143 clip | s2 small.py:33 mul
+    min rf8, rf8, rf16 ; add rf33, rf33, rf13                       # s2 143 clip | s2 small.py:33 add
+    asr rf24, rf33, 14 ; mov rf33, rf24.ih                          # s2 small.py:33 s0 | s2 141 x1
+    mov rf39, rf27.ih ; smul24 rf27, rf33, rf11                     # s2 141 x3 | s2 small.py:28 mul
+    shr rf41, rf38, -8 ; smul24 rf38, rf39, rf12                    # s2 143 load dst | s2 small.py:28 mul
+    add rf27, rf27, rf38 ; sub.pushc -, rf0, rf2                    # s2 small.py:28 add | s2 143 store dst
     add rf27, rf27, rf10 ; sub rf32, rf35, rf32                     # s2 small.py:28 high | s2 small.py:37 sub
     asr rf27, rf27, 14 ; smul24 rf32, rf32, rf9                     # s2 small.py:28 high | s2 small.py:33 mul
     add rf32, rf24, rf27 ; add rf35, rf32, rf13                     # s2 small.py:85 residuals0 | s2 small.py:33 add
-    asr rf32, rf32, 4 ; smul24 rf33, rf33, rf12                     # s2 142 shr | s2 small.py:28 mul
-    asr rf35, rf35, 14 ; add rf32, rf41, rf32                       # s2 small.py:33 s1 | s2 142 add
-    max rf32, rf32, 0 ; smul24 rf39, rf39, rf11                     # s2 142 clip | s2 small.py:28 mul
-    min rf32, rf32, rf16 ; sub rf33, rf33, rf39                     # s2 142 clip | s2 small.py:28 sub
-    vpack rf30, rf30, rf32 ; add rf32, rf33, rf10                   # s2 142 store dst | s2 small.py:28 low
-    tmuwt - ; v8dot rf5, rf5, rf23                                  # the last trip's stores | s2 142 load dst
-    v8pack tmud, rf25, rf30 ; v8dot rf25, rf37, rf23                # s2 142 store dst | s2 142 load dst
-    asr rf32, rf32, 14 ; mov.ifna tmua, rf15                        # s2 small.py:28 low | s2 142 store dst
-    add rf15, rf14, rf4 ; add rf4, rf35, rf32                       # s2 142 load dst | s2 small.py:85 residuals1
-    asr rf4, rf4, 4 ; sub rf32, rf35, rf32                          # s2 142 shr | s2 small.py:85 residuals2
-    asr rf5, rf32, 4 ; add rf4, rf5, rf4                            # s2 142 shr | s2 142 add
-    max rf4, rf4, 0 ; add rf5, rf25, rf5                            # s2 142 clip | s2 142 add
-    min rf4, rf4, rf16 ; sub rf24, rf24, rf27                       # s2 142 clip | s2 small.py:85 residuals3
-    vpack rf4, rf28, rf4 ; v8dot rf28, rf36, rf23                   # s2 142 store dst | s2 142 load dst
-    v8pack tmud, rf26, rf4 ; sub.pushc -, rf0, rf3                  # s2 142 store dst | whether there is a trip more
-    max rf5, rf5, 0 ; mov.ifnb tmua, rf18                           # s2 142 clip | s2 142 store dst
-    min rf5, rf5, rf16 ; add rf18, rf15, rf17                       # s2 142 clip | s2 142 load dst
-    vpack rf3, rf34, rf5 ; mov rf2, rf3                             # s2 142 store dst | next trip
-    v8pack tmud, rf31, rf3 ; add rf3, rf2, rf1                      # s2 142 store dst | the item's record
-    asr rf24, rf24, 4 ; mov.ifnb tmua, rf19                         # s2 142 shr | s2 142 store dst
-    umin tmuau, rf3, rf0 ; add rf19, rf18, rf17                     # the item's record | s2 142 load dst | uniform 0xfffffffa (vec2)
-    add rf24, rf28, rf24 ; mov tmuau, rf7 ; thrsw                   # s2 142 add | s1 138 x0 | uniform 0xfffffffc (vec4)
-    max rf24, rf24, 0                                               # s2 142 clip
-    min rf24, rf24, rf16                                            # s2 142 clip
-    vpack rf24, rf8, rf24 ; ldtmu.rf8                               # s2 142 store dst | the item's record
+    asr rf32, rf32, 4 ; smul24 rf33, rf33, rf12                     # s2 143 shr | s2 small.py:28 mul
+    asr rf35, rf35, 14 ; add rf32, rf41, rf32                       # s2 small.py:33 s1 | s2 143 add
+    max rf32, rf32, 0 ; smul24 rf39, rf39, rf11                     # s2 143 clip | s2 small.py:28 mul
+    min rf32, rf32, rf16 ; sub rf33, rf33, rf39                     # s2 143 clip | s2 small.py:28 sub
+    vpack rf30, rf30, rf32 ; add rf32, rf33, rf10                   # s2 143 store dst | s2 small.py:28 low
+    tmuwt - ; v8dot rf5, rf5, rf23                                  # the last trip's stores | s2 143 load dst
+    v8pack tmud, rf25, rf30 ; v8dot rf25, rf37, rf23                # s2 143 store dst | s2 143 load dst
+    asr rf32, rf32, 14 ; mov.ifna tmua, rf15                        # s2 small.py:28 low | s2 143 store dst
+    add rf15, rf14, rf4 ; add rf4, rf35, rf32                       # s2 143 load dst | s2 small.py:85 residuals1
+    asr rf4, rf4, 4 ; sub rf32, rf35, rf32                          # s2 143 shr | s2 small.py:85 residuals2
+    asr rf5, rf32, 4 ; add rf4, rf5, rf4                            # s2 143 shr | s2 143 add
+    max rf4, rf4, 0 ; add rf5, rf25, rf5                            # s2 143 clip | s2 143 add
+    min rf4, rf4, rf16 ; sub rf24, rf24, rf27                       # s2 143 clip | s2 small.py:85 residuals3
+    vpack rf4, rf28, rf4 ; v8dot rf28, rf36, rf23                   # s2 143 store dst | s2 143 load dst
+    v8pack tmud, rf26, rf4 ; sub.pushc -, rf0, rf3                  # s2 143 store dst | whether there is a trip more
+    max rf5, rf5, 0 ; mov.ifnb tmua, rf18                           # s2 143 clip | s2 143 store dst
+    min rf5, rf5, rf16 ; add rf18, rf15, rf17                       # s2 143 clip | s2 143 load dst
+    vpack rf3, rf34, rf5 ; mov rf2, rf3                             # s2 143 store dst | next trip
+    v8pack tmud, rf31, rf3 ; add rf3, rf2, rf1                      # s2 143 store dst | the item's record
+    asr rf24, rf24, 4 ; mov.ifnb tmua, rf19                         # s2 143 shr | s2 143 store dst
+    umin tmuau, rf3, rf0 ; add rf19, rf18, rf17                     # the item's record | s2 143 load dst | uniform 0xfffffffa (vec2)
+    add rf24, rf28, rf24 ; mov tmuau, rf7 ; thrsw                   # s2 143 add | s1 139 x0 | uniform 0xfffffffc (vec4)
+    max rf24, rf24, 0                                               # s2 143 clip
+    min rf24, rf24, rf16                                            # s2 143 clip
+    vpack rf24, rf8, rf24 ; ldtmu.rf8                               # s2 143 store dst | the item's record
     bu.anyna loop, r:unif                                           # next trip
-    v8pack tmud, rf29, rf24 ; mov rf4, rf8 ; ldtmu.rf8              # s2 142 store dst | next trip | the item's record
-    mov.ifnb tmua, rf20 ; add rf20, rf19, rf17                      # s2 142 store dst | s2 142 load dst
-    nop ; mov rf5, rf8 ; ldtmu.rf8                                  # next trip | s1 138 x0
+    v8pack tmud, rf29, rf24 ; mov rf4, rf8 ; ldtmu.rf8              # s2 143 store dst | next trip | the item's record
+    mov.ifnb tmua, rf20 ; add rf20, rf19, rf17                      # s2 143 store dst | s2 143 load dst
+    nop ; mov rf5, rf8 ; ldtmu.rf8                                  # next trip | s1 139 x0
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not

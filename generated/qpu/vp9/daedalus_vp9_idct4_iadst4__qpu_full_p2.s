@@ -91,175 +91,175 @@
     shl rf1, rf10, 3
     and rf7, rf3, 1 ; add rf1, rf1, rf6
     shl rf1, rf1, 3
-    shl rf4, rf7, 2                                                 # s1 138 x0
+    shl rf4, rf7, 2                                                 # s1 139 x0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
     add rf1, rf3, rf1 ; add rf0, rf3, rf0 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 6
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 138 x0 | uniform value:coeffs
-    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 138 x0 | uniform 0xfffffffa (vec2)
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | s1 139 x0 | uniform value:coeffs
+    umin tmuau, rf3, rf0 ; add rf8, rf5, rf4 ; ldtmu.rf4            # the item's record | s1 139 x0 | uniform 0xfffffffa (vec2)
     nop ; ldtmu.rf5                                                 # the item's record
-    shl rf9, rf5, 5                                                 # s1 138 x0
-    shl rf12, rf7, 1 ; add rf11, rf8, rf9                           # s2 142 load dst | s1 138 x0
-    nop ; ldunifrf.rf9                                              # s1 138 x2 | uniform 0x00000010
-    shl rf14, rf6, 6 ; mov tmuau, rf11                              # s1 138 x0 | uniform 0xfffffffe (u16)
-    nop ; add rf11, rf11, rf9 ; thrsw ; ldunifrf.rf13               # s1 138 x2 | s1 138 x0 | uniform 0xffffffea
-    shl rf15, rf7, 5 ; mov tmuau, rf11                              # s1 138 store rows | s1 138 x2 | uniform 0xfffffffe (u16)
-    shl rf17, rf7, 3                                                # s2 140 x0
+    shl rf9, rf5, 5                                                 # s1 139 x0
+    shl rf12, rf7, 1 ; add rf11, rf8, rf9                           # s2 143 load dst | s1 139 x0
+    nop ; ldunifrf.rf9                                              # s1 139 x2 | uniform 0x00000010
+    shl rf14, rf6, 6 ; mov tmuau, rf11                              # s1 139 x0 | uniform 0xfffffffe (u16)
+    nop ; add rf11, rf11, rf9 ; thrsw ; ldunifrf.rf13               # s1 139 x2 | s1 139 x0 | uniform 0xffffffea
+    shl rf15, rf7, 5 ; mov tmuau, rf11                              # s1 139 store rows | s1 139 x2 | uniform 0xfffffffe (u16)
+    shl rf17, rf7, 3                                                # s2 141 x0
     nop ; thrsw ; ldtmu.rf6                                         # the item's record
-    nop ; add rf11, rf11, -8                                        # s1 138 x1
-    mov tmuau, rf11 ; add rf11, rf11, rf9 ; ldtmu.rf7               # s1 138 x1 | s1 138 x3 | the item's record | uniform 0xfffffffe (u16)
-    mov tmuau, rf11 ; add rf13, rf11, rf13 ; thrsw ; ldtmu.rf11     # s1 138 x3 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf13 ; mov rf11, rf11.il ; ldtmu.rf16                # s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    mov rf16, rf16.il ; add rf18, rf13, rf9 ; ldunifrf.rf13         # s1 138 x2 | uniform 0x00000200
-    add rf19, rf11, rf16 ; umul24 rf10, rf10, rf13 ; thrsw ; ldtmu.rf13 # s1 small.py:37 add | s1 138 x1
-    mov rf16, rf13.il ; sub rf20, rf11, rf16 ; ldunifrf.rf11        # s1 138 x1 | s1 small.py:37 sub | uniform value:scratch
+    nop ; add rf11, rf11, -8                                        # s1 139 x1
+    mov tmuau, rf11 ; add rf11, rf11, rf9 ; ldtmu.rf7               # s1 139 x1 | s1 139 x3 | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf11 ; add rf13, rf11, rf13 ; thrsw ; ldtmu.rf11     # s1 139 x3 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf13 ; mov rf11, rf11.il ; ldtmu.rf16                # s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    mov rf16, rf16.il ; add rf18, rf13, rf9 ; ldunifrf.rf13         # s1 139 x2 | uniform 0x00000200
+    add rf19, rf11, rf16 ; umul24 rf10, rf10, rf13 ; thrsw ; ldtmu.rf13 # s1 small.py:37 add | s1 139 x1
+    mov rf16, rf13.il ; sub rf20, rf11, rf16 ; ldunifrf.rf11        # s1 139 x1 | s1 small.py:37 sub | uniform value:scratch
     nop ; add rf10, rf11, rf10 ; ldunifrf.rf13                      # s1 small.py:28 mul | uniform 0x00003b21
-    mov tmuau, rf18 ; smul24 rf11, rf16, rf13 ; thrsw ; ldtmu.rf21  # s1 138 x2 | s1 small.py:28 mul | s1 138 x3 | uniform 0xfffffffe (u16)
-    mov rf22, rf21.il ; add rf21, rf10, rf14 ; ldunifrf.rf14        # s1 138 x3 | s1 small.py:28 mul | uniform 0x0000187e
-    add rf16, rf21, rf15 ; smul24 rf15, rf16, rf14 ; ldunifrf.rf10  # s1 138 store rows | s1 small.py:28 mul | s2 142 load dst | uniform value:dst
-    add rf36, rf10, rf12 ; smul24 rf12, rf22, rf14 ; thrsw ; ldunifrf.rf10 # s2 142 load dst | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
+    mov tmuau, rf18 ; smul24 rf11, rf16, rf13 ; thrsw ; ldtmu.rf21  # s1 139 x2 | s1 small.py:28 mul | s1 139 x3 | uniform 0xfffffffe (u16)
+    mov rf22, rf21.il ; add rf21, rf10, rf14 ; ldunifrf.rf14        # s1 139 x3 | s1 small.py:28 mul | uniform 0x0000187e
+    add rf16, rf21, rf15 ; smul24 rf15, rf16, rf14 ; ldunifrf.rf10  # s1 139 store rows | s1 small.py:28 mul | s2 143 load dst | uniform value:dst
+    add rf36, rf10, rf12 ; smul24 rf12, rf22, rf14 ; thrsw ; ldunifrf.rf10 # s2 143 load dst | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     add rf12, rf11, rf12 ; smul24 rf22, rf22, rf13 ; ldunifrf.rf11  # s1 small.py:28 add | s1 small.py:28 mul | s1 small.py:33 s0 | uniform 0x00002000
-    add rf19, rf18, -8 ; smul24 rf18, rf19, rf10                    # s1 138 x1 | s1 small.py:33 mul
-    sub rf20, rf15, rf22 ; smul24 rf15, rf20, rf10 ; ldunifrf.rf39  # s1 small.py:28 sub | s1 small.py:33 mul | s2 142 load dst | uniform value:dst_stride
-    add rf37, rf36, rf4 ; add rf28, rf21, rf17 ; ldunifrf.rf21      # s2 142 load dst | s2 140 x0 | s1 138 store rows | uniform 0x00000014
-    add rf15, rf18, rf11 ; add rf18, rf15, rf11 ; ldunifrf.rf22     # s1 small.py:33 s0 | s1 small.py:33 s1 | s1 138 store rows | uniform 0x00000018
+    add rf19, rf18, -8 ; smul24 rf18, rf19, rf10                    # s1 139 x1 | s1 small.py:33 mul
+    sub rf20, rf15, rf22 ; smul24 rf15, rf20, rf10 ; ldunifrf.rf39  # s1 small.py:28 sub | s1 small.py:33 mul | s2 143 load dst | uniform value:dst_stride
+    add rf37, rf36, rf4 ; add rf28, rf21, rf17 ; ldunifrf.rf21      # s2 143 load dst | s2 141 x0 | s1 139 store rows | uniform 0x00000014
+    add rf15, rf18, rf11 ; add rf18, rf15, rf11 ; ldunifrf.rf22     # s1 small.py:33 s0 | s1 small.py:33 s1 | s1 139 store rows | uniform 0x00000018
     asr rf12, rf15, 14 ; add rf15, rf12, rf11                       # s1 small.py:33 s0 | s1 small.py:28 high
     asr rf17, rf18, 14 ; add rf18, rf20, rf11                       # s1 small.py:33 s1 | s1 small.py:28 low
-    asr rf15, rf15, 14 ; mov tmuau, rf19                            # s1 small.py:28 high | s1 138 x1 | uniform 0xfffffffe (u16)
-    asr rf18, rf18, 14 ; add rf40, rf37, rf39                       # s1 small.py:28 low | s2 142 load dst
-    add rf25, rf16, rf21 ; add rf26, rf16, rf22 ; thrsw ; ldunifrf.rf22 # s1 138 store rows | uniform 0x0000001c
-    add rf27, rf16, rf22 ; add rf45, rf28, rf21 ; ldunifrf.rf21     # s1 138 store rows | s2 140 x1 | s2 140 x2 | uniform 0x00000020
-    add rf30, rf28, rf21 ; add rf41, rf40, rf39 ; ldunifrf.rf21     # s2 140 x2 | s2 142 load dst | s2 140 x3 | uniform 0x00000030
-    nop ; add rf32, rf28, rf21 ; ldunifrf.rf21                      # s2 140 x3 | s2 140 x2 | uniform 0x00000024
-    nop ; add rf43, rf28, rf21 ; ldunifrf.rf21                      # s2 140 x2 | s2 140 x3 | uniform 0x00000034
-    add rf44, rf28, rf21 ; add tmuau, rf19, rf9 ; ldtmu.rf19        # s2 140 x3 | s1 138 x3 | s1 138 x0 | uniform 0xfffffffe (u16)
-    sub rf19, rf16, -4 ; mov rf22, rf19.il                          # s1 138 store rows | s1 138 x0
-    nop ; sub rf20, rf16, -8                                        # s1 138 store rows
-    nop ; sub rf21, rf16, -12                                       # s1 138 store rows
-    nop ; sub rf24, rf16, -16                                       # s1 138 store rows
+    asr rf15, rf15, 14 ; mov tmuau, rf19                            # s1 small.py:28 high | s1 139 x1 | uniform 0xfffffffe (u16)
+    asr rf18, rf18, 14 ; add rf40, rf37, rf39                       # s1 small.py:28 low | s2 143 load dst
+    add rf25, rf16, rf21 ; add rf26, rf16, rf22 ; thrsw ; ldunifrf.rf22 # s1 139 store rows | uniform 0x0000001c
+    add rf27, rf16, rf22 ; add rf45, rf28, rf21 ; ldunifrf.rf21     # s1 139 store rows | s2 141 x1 | s2 141 x2 | uniform 0x00000020
+    add rf30, rf28, rf21 ; add rf41, rf40, rf39 ; ldunifrf.rf21     # s2 141 x2 | s2 143 load dst | s2 141 x3 | uniform 0x00000030
+    nop ; add rf32, rf28, rf21 ; ldunifrf.rf21                      # s2 141 x3 | s2 141 x2 | uniform 0x00000024
+    nop ; add rf43, rf28, rf21 ; ldunifrf.rf21                      # s2 141 x2 | s2 141 x3 | uniform 0x00000034
+    add rf44, rf28, rf21 ; add tmuau, rf19, rf9 ; ldtmu.rf19        # s2 141 x3 | s1 139 x3 | s1 139 x0 | uniform 0xfffffffe (u16)
+    sub rf19, rf16, -4 ; mov rf22, rf19.il                          # s1 139 store rows | s1 139 x0
+    nop ; sub rf20, rf16, -8                                        # s1 139 store rows
+    nop ; sub rf21, rf16, -12                                       # s1 139 store rows
+    nop ; sub rf24, rf16, -16                                       # s1 139 store rows
     nop ; ldunifrf.rf29                                             # s2 small.py:94 mul | uniform 0x000014a3
     nop ; ldunifrf.rf31                                             # s2 small.py:94 mul | uniform 0x00003b6c
     nop ; ldunifrf.rf33                                             # s2 small.py:94 mul | uniform 0x000026c9
-    nop ; sub rf34, rf28, -16                                       # s2 140 x1
+    nop ; sub rf34, rf28, -16                                       # s2 141 x1
     nop ; ldunifrf.rf35                                             # s2 small.py:97 s3 | uniform 0x00003441
-    nop ; ldunifrf.rf38                                             # s2 142 clip | uniform 0x000000ff
-    nop ; sub rf42, rf28, -4                                        # s2 140 x0
-    nop ; ldtmu.rf23                                                # s1 138 x2
+    nop ; ldunifrf.rf38                                             # s2 143 clip | uniform 0x000000ff
+    nop ; sub rf42, rf28, -4                                        # s2 141 x0
+    nop ; ldtmu.rf23                                                # s1 139 x2
 loop:
-    tmuwt - ; mov rf23, rf23.il ; thrsw ; ldtmu.rf46                # the last trip's stores | s1 138 x2 | s1 138 x1
-    mov rf47, rf46.il ; add rf46, rf22, rf23 ; ldunifrf.rf48        # s1 138 x1 | s1 small.py:37 add | s1 138 x0 | uniform 0xffffffea
+    tmuwt - ; mov rf23, rf23.il ; thrsw ; ldtmu.rf46                # the last trip's stores | s1 139 x2 | s1 139 x1
+    mov rf47, rf46.il ; add rf46, rf22, rf23 ; ldunifrf.rf48        # s1 139 x1 | s1 small.py:37 add | s1 139 x0 | uniform 0xffffffea
     sub rf23, rf22, rf23 ; smul24 rf22, rf47, rf13                  # s1 small.py:37 sub | s1 small.py:28 mul
-    add tmud, rf12, rf15 ; smul24 rf46, rf46, rf10 ; ldtmu.rf49     # s1 138 store rows | s1 small.py:33 mul | s1 138 x3
-    mov tmua, rf16 ; mov rf49, rf49.il                              # s1 138 store rows | s1 138 x3
-    add tmud, rf17, rf18 ; smul24 rf50, rf49, rf14                  # s1 138 store rows | s1 small.py:28 mul
-    mov tmua, rf19 ; add rf22, rf22, rf50                           # s1 138 store rows | s1 small.py:28 add
-    sub tmud, rf17, rf18 ; add rf17, rf46, rf11                     # s1 138 store rows | s1 small.py:33 s0
-    asr rf17, rf17, 14 ; mov tmua, rf20                             # s1 small.py:33 s0 | s1 138 store rows
-    sub tmud, rf12, rf15 ; smul24 rf12, rf47, rf14                  # s1 138 store rows | s1 small.py:28 mul
+    add tmud, rf12, rf15 ; smul24 rf46, rf46, rf10 ; ldtmu.rf49     # s1 139 store rows | s1 small.py:33 mul | s1 139 x3
+    mov tmua, rf16 ; mov rf49, rf49.il                              # s1 139 store rows | s1 139 x3
+    add tmud, rf17, rf18 ; smul24 rf50, rf49, rf14                  # s1 139 store rows | s1 small.py:28 mul
+    mov tmua, rf19 ; add rf22, rf22, rf50                           # s1 139 store rows | s1 small.py:28 add
+    sub tmud, rf17, rf18 ; add rf17, rf46, rf11                     # s1 139 store rows | s1 small.py:33 s0
+    asr rf17, rf17, 14 ; mov tmua, rf20                             # s1 small.py:33 s0 | s1 139 store rows
+    sub tmud, rf12, rf15 ; smul24 rf12, rf47, rf14                  # s1 139 store rows | s1 small.py:28 mul
     add rf22, rf22, rf11 ; smul24 rf49, rf49, rf13                  # s1 small.py:28 high | s1 small.py:28 mul
-    asr rf22, rf22, 14 ; mov tmua, rf21                             # s1 small.py:28 high | s1 138 store rows
+    asr rf22, rf22, 14 ; mov tmua, rf21                             # s1 small.py:28 high | s1 139 store rows
     sub rf23, rf12, rf49 ; smul24 rf12, rf23, rf10                  # s1 small.py:28 sub | s1 small.py:33 mul
     add rf12, rf12, rf11 ; add rf23, rf23, rf11                     # s1 small.py:33 s1 | s1 small.py:28 low
-    asr rf12, rf12, 14 ; add tmud, rf17, rf22                       # s1 small.py:33 s1 | s1 138 store rows
-    asr rf23, rf23, 14 ; mov tmua, rf24                             # s1 small.py:28 low | s1 138 store rows
-    add tmud, rf12, rf23 ; sub rf49, rf37, -1                       # s1 138 store rows | s2 142 load dst
-    mov tmua, rf25 ; add rf15, rf49, rf39                           # s1 138 store rows | s2 142 load dst
-    sub tmud, rf12, rf23 ; add rf12, rf15, rf39                     # s1 138 store rows | s2 142 load dst
-    mov tmua, rf26 ; mov rf23, rf2                                  # s1 138 store rows | for later in the trip
-    sub tmud, rf17, rf22 ; mov rf47, rf37                           # s1 138 store rows | for later in the trip
-    mov tmua, rf27 ; add rf46, rf47, rf39                           # s1 138 store rows | s2 142 store dst
-    tmuwt - ; mov rf5, rf7                                          # s2 140 x0 | next trip
-    mov tmua, rf28 ; mov rf2, rf3 ; thrsw                           # s2 140 x0 | next trip
-    shl rf7, rf5, 5 ; mov tmua, rf30                                # s1 138 x0 | s2 140 x2
-    mov tmua, rf32 ; add rf7, rf8, rf7                              # s2 140 x3 | s1 138 x0
-    mov tmua, rf34 ; add rf17, rf7, rf9 ; thrsw ; ldtmu.rf22        # s2 140 x1 | s1 138 x2 | s2 140 x0
-    mov tmuau, rf37 ; smul24 rf37, rf22, rf29                       # s2 142 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf40 ; add rf40, rf17, -8                            # s2 142 load dst | s1 138 x1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf41 ; smul24 rf50, rf22, rf33 ; thrsw ; ldtmu.rf18  # s2 142 load dst | s2 small.py:95 mul | s2 140 x2 | uniform 0xfffffffd (u8)
-    add tmuau, rf41, rf39 ; smul24 rf41, rf18, rf31                 # s2 142 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
-    mov tmua, rf42 ; add rf37, rf37, rf41                           # s2 140 x0 | s2 small.py:94 add
-    mov tmua, rf43 ; smul24 rf51, rf18, rf29 ; thrsw ; ldtmu.rf41   # s2 140 x2 | s2 small.py:95 mul | s2 140 x3
-    mov tmua, rf44 ; smul24 rf52, rf41, rf33                        # s2 140 x3 | s2 small.py:94 mul
-    add rf52, rf37, rf52 ; add rf37, rf40, rf9                      # s2 small.py:94 s0 | s1 138 x3
-    sub rf51, rf50, rf51 ; smul24 rf53, rf41, rf31 ; thrsw ; ldtmu.rf50 # s2 small.py:95 sub | s2 small.py:95 mul | s2 140 x1
+    asr rf12, rf12, 14 ; add tmud, rf17, rf22                       # s1 small.py:33 s1 | s1 139 store rows
+    asr rf23, rf23, 14 ; mov tmua, rf24                             # s1 small.py:28 low | s1 139 store rows
+    add tmud, rf12, rf23 ; sub rf49, rf37, -1                       # s1 139 store rows | s2 143 load dst
+    mov tmua, rf25 ; add rf15, rf49, rf39                           # s1 139 store rows | s2 143 load dst
+    sub tmud, rf12, rf23 ; add rf12, rf15, rf39                     # s1 139 store rows | s2 143 load dst
+    mov tmua, rf26 ; mov rf23, rf2                                  # s1 139 store rows | for later in the trip
+    sub tmud, rf17, rf22 ; mov rf47, rf37                           # s1 139 store rows | for later in the trip
+    mov tmua, rf27 ; add rf46, rf47, rf39                           # s1 139 store rows | s2 143 store dst
+    tmuwt - ; mov rf5, rf7                                          # s2 141 x0 | next trip
+    mov tmua, rf28 ; mov rf2, rf3 ; thrsw                           # s2 141 x0 | next trip
+    shl rf7, rf5, 5 ; mov tmua, rf30                                # s1 139 x0 | s2 141 x2
+    mov tmua, rf32 ; add rf7, rf8, rf7                              # s2 141 x3 | s1 139 x0
+    mov tmua, rf34 ; add rf17, rf7, rf9 ; thrsw ; ldtmu.rf22        # s2 141 x1 | s1 139 x2 | s2 141 x0
+    mov tmuau, rf37 ; smul24 rf37, rf22, rf29                       # s2 143 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf40 ; add rf40, rf17, -8                            # s2 143 load dst | s1 139 x1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf41 ; smul24 rf50, rf22, rf33 ; thrsw ; ldtmu.rf18  # s2 143 load dst | s2 small.py:95 mul | s2 141 x2 | uniform 0xfffffffd (u8)
+    add tmuau, rf41, rf39 ; smul24 rf41, rf18, rf31                 # s2 143 load dst | s2 small.py:94 mul | uniform 0xfffffffd (u8)
+    mov tmua, rf42 ; add rf37, rf37, rf41                           # s2 141 x0 | s2 small.py:94 add
+    mov tmua, rf43 ; smul24 rf51, rf18, rf29 ; thrsw ; ldtmu.rf41   # s2 141 x2 | s2 small.py:95 mul | s2 141 x3
+    mov tmua, rf44 ; smul24 rf52, rf41, rf33                        # s2 141 x3 | s2 small.py:94 mul
+    add rf52, rf37, rf52 ; add rf37, rf40, rf9                      # s2 small.py:94 s0 | s1 139 x3
+    sub rf51, rf50, rf51 ; smul24 rf53, rf41, rf31 ; thrsw ; ldtmu.rf50 # s2 small.py:95 sub | s2 small.py:95 mul | s2 141 x1
     sub rf51, rf51, rf53 ; smul24 rf50, rf50, rf35                  # s2 small.py:95 s1 | s2 small.py:97 s3
-    add rf53, rf52, rf50 ; add rf48, rf37, rf48                     # s2 small.py:98 add | s1 138 x0
-    add rf53, rf53, rf11 ; mov tmua, rf45 ; thrsw ; ldtmu.rf54      # s2 small.py:98 residuals0 | s2 140 x1 | s2 142 load dst
+    add rf53, rf52, rf50 ; add rf48, rf37, rf48                     # s2 small.py:98 add | s1 139 x0
+    add rf53, rf53, rf11 ; mov tmua, rf45 ; thrsw ; ldtmu.rf54      # s2 small.py:98 residuals0 | s2 141 x1 | s2 143 load dst
     asr rf18, rf53, 14 ; sub rf22, rf22, rf18                       # s2 small.py:98 residuals0 | s2 small.py:96 sub
-    add rf55, rf51, rf50 ; add rf53, rf48, rf9                      # s2 small.py:98 add | s1 138 x2
-    add rf55, rf22, rf41 ; add rf22, rf55, rf11 ; thrsw ; ldtmu.rf41 # s2 small.py:96 add | s2 small.py:98 residuals1 | s2 142 load dst
-    asr rf22, rf22, 14 ; mov tmuau, rf49                            # s2 small.py:98 residuals1 | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf18, rf18, 8 ; smul24 rf55, rf55, rf35                     # s2 142 rshr | s2 small.py:96 s2
-    mov tmuau, rf15 ; add rf15, rf55, rf11 ; thrsw ; ldtmu.rf55     # s2 142 load dst | s2 small.py:98 residuals2 | uniform 0xfffffffd (u8)
-    asr rf18, rf18, 4 ; add rf51, rf52, rf51                        # s2 142 rshr | s2 small.py:98 add
-    asr rf18, rf15, 14 ; add rf15, rf54, rf18                       # s2 small.py:98 residuals2 | s2 142 add
-    mov tmuau, rf12 ; sub rf50, rf51, rf50 ; thrsw ; ldtmu.rf51     # s2 142 load dst | s2 small.py:98 sub | uniform 0xfffffffd (u8)
-    max rf54, rf15, 0 ; add tmuau, rf12, rf39                       # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf50, rf53, -8 ; add rf12, rf50, rf11                       # s1 138 x1 | s2 small.py:98 residuals3
-    mov rf52, rf3 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf15          # for later in the trip | the item's record | s2 140 x0
+    add rf55, rf51, rf50 ; add rf53, rf48, rf9                      # s2 small.py:98 add | s1 139 x2
+    add rf55, rf22, rf41 ; add rf22, rf55, rf11 ; thrsw ; ldtmu.rf41 # s2 small.py:96 add | s2 small.py:98 residuals1 | s2 143 load dst
+    asr rf22, rf22, 14 ; mov tmuau, rf49                            # s2 small.py:98 residuals1 | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf18, rf18, 8 ; smul24 rf55, rf55, rf35                     # s2 143 rshr | s2 small.py:96 s2
+    mov tmuau, rf15 ; add rf15, rf55, rf11 ; thrsw ; ldtmu.rf55     # s2 143 load dst | s2 small.py:98 residuals2 | uniform 0xfffffffd (u8)
+    asr rf18, rf18, 4 ; add rf51, rf52, rf51                        # s2 143 rshr | s2 small.py:98 add
+    asr rf18, rf15, 14 ; add rf15, rf54, rf18                       # s2 small.py:98 residuals2 | s2 143 add
+    mov tmuau, rf12 ; sub rf50, rf51, rf50 ; thrsw ; ldtmu.rf51     # s2 143 load dst | s2 small.py:98 sub | uniform 0xfffffffd (u8)
+    max rf54, rf15, 0 ; add tmuau, rf12, rf39                       # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf50, rf53, -8 ; add rf12, rf50, rf11                       # s1 139 x1 | s2 small.py:98 residuals3
+    mov rf52, rf3 ; add rf3, rf2, rf1 ; thrsw ; ldtmu.rf15          # for later in the trip | the item's record | s2 141 x0
     asr rf12, rf12, 14 ; smul24 rf56, rf15, rf29                    # s2 small.py:98 residuals3 | s2 small.py:94 mul
-    add rf22, rf22, 8 ; smul24 rf57, rf15, rf33                     # s2 142 rshr | s2 small.py:95 mul
-    add rf49, rf46, rf39 ; mov rf59, rf49 ; thrsw ; ldtmu.rf58      # s2 142 store dst | for later in the trip | s2 140 x2
+    add rf22, rf22, 8 ; smul24 rf57, rf15, rf33                     # s2 143 rshr | s2 small.py:95 mul
+    add rf49, rf46, rf39 ; mov rf59, rf49 ; thrsw ; ldtmu.rf58      # s2 143 store dst | for later in the trip | s2 141 x2
     umin tmuau, rf3, rf0 ; smul24 rf60, rf58, rf31                  # the item's record | s2 small.py:94 mul | uniform 0xfffffffa (vec2)
-    asr rf22, rf22, 4 ; add rf56, rf56, rf60                        # s2 142 rshr | s2 small.py:94 add
-    add rf22, rf41, rf22 ; smul24 rf60, rf58, rf29 ; thrsw ; ldtmu.rf41 # s2 142 add | s2 small.py:95 mul | s2 140 x3
-    max rf61, rf22, 0 ; mov tmuau, rf7                              # s2 142 clip | s1 138 x0 | uniform 0xfffffffe (u16)
-    add rf18, rf18, 8 ; smul24 rf7, rf41, rf33                      # s2 142 rshr | s2 small.py:94 mul
-    add rf7, rf56, rf7 ; sub rf57, rf57, rf60 ; thrsw ; ldtmu.rf56  # s2 small.py:94 s0 | s2 small.py:95 sub | s2 140 x1
-    asr rf17, rf18, 4 ; mov tmuau, rf17                             # s2 142 rshr | s1 138 x2 | uniform 0xfffffffe (u16)
-    add rf12, rf12, 8 ; smul24 rf56, rf56, rf35                     # s2 142 rshr | s2 small.py:97 s3
-    add rf18, rf7, rf56 ; smul24 rf22, rf41, rf31 ; thrsw ; ldtmu.rf60 # s2 small.py:98 add | s2 small.py:95 mul | s2 142 load dst
-    asr rf12, rf12, 4 ; mov tmuau, rf40                             # s2 142 rshr | s1 138 x1 | uniform 0xfffffffe (u16)
-    add rf17, rf55, rf17 ; add rf18, rf18, rf11                     # s2 142 add | s2 small.py:98 residuals0
-    max rf57, rf17, 0 ; sub rf17, rf57, rf22                        # s2 142 clip | s2 small.py:95 s1
+    asr rf22, rf22, 4 ; add rf56, rf56, rf60                        # s2 143 rshr | s2 small.py:94 add
+    add rf22, rf41, rf22 ; smul24 rf60, rf58, rf29 ; thrsw ; ldtmu.rf41 # s2 143 add | s2 small.py:95 mul | s2 141 x3
+    max rf61, rf22, 0 ; mov tmuau, rf7                              # s2 143 clip | s1 139 x0 | uniform 0xfffffffe (u16)
+    add rf18, rf18, 8 ; smul24 rf7, rf41, rf33                      # s2 143 rshr | s2 small.py:94 mul
+    add rf7, rf56, rf7 ; sub rf57, rf57, rf60 ; thrsw ; ldtmu.rf56  # s2 small.py:94 s0 | s2 small.py:95 sub | s2 141 x1
+    asr rf17, rf18, 4 ; mov tmuau, rf17                             # s2 143 rshr | s1 139 x2 | uniform 0xfffffffe (u16)
+    add rf12, rf12, 8 ; smul24 rf56, rf56, rf35                     # s2 143 rshr | s2 small.py:97 s3
+    add rf18, rf7, rf56 ; smul24 rf22, rf41, rf31 ; thrsw ; ldtmu.rf60 # s2 small.py:98 add | s2 small.py:95 mul | s2 143 load dst
+    asr rf12, rf12, 4 ; mov tmuau, rf40                             # s2 143 rshr | s1 139 x1 | uniform 0xfffffffe (u16)
+    add rf17, rf55, rf17 ; add rf18, rf18, rf11                     # s2 143 add | s2 small.py:98 residuals0
+    max rf57, rf17, 0 ; sub rf17, rf57, rf22                        # s2 143 clip | s2 small.py:95 s1
     asr rf15, rf18, 14 ; sub rf18, rf15, rf58                       # s2 small.py:98 residuals0 | s2 small.py:96 sub
-    add rf51, rf17, rf56 ; add rf12, rf51, rf12 ; thrsw ; ldtmu.rf58 # s2 small.py:98 add | s2 142 add | s2 142 load dst
-    max rf55, rf12, 0 ; mov tmuau, rf37                             # s2 142 clip | s1 138 x3 | uniform 0xfffffffe (u16)
-    add rf15, rf15, 8 ; add rf18, rf18, rf41                        # s2 142 rshr | s2 small.py:96 add
-    asr rf15, rf15, 4 ; add rf51, rf51, rf11                        # s2 142 rshr | s2 small.py:98 residuals1
+    add rf51, rf17, rf56 ; add rf12, rf51, rf12 ; thrsw ; ldtmu.rf58 # s2 small.py:98 add | s2 143 add | s2 143 load dst
+    max rf55, rf12, 0 ; mov tmuau, rf37                             # s2 143 clip | s1 139 x3 | uniform 0xfffffffe (u16)
+    add rf15, rf15, 8 ; add rf18, rf18, rf41                        # s2 143 rshr | s2 small.py:96 add
+    asr rf15, rf15, 4 ; add rf51, rf51, rf11                        # s2 143 rshr | s2 small.py:98 residuals1
     asr rf18, rf51, 14 ; smul24 rf51, rf18, rf35                    # s2 small.py:98 residuals1 | s2 small.py:96 s2
-    add rf15, rf60, rf15 ; add rf51, rf51, rf11 ; thrsw ; ldtmu.rf60 # s2 142 add | s2 small.py:98 residuals2 | s2 142 load dst
-    max rf48, rf15, 0 ; mov tmuau, rf48                             # s2 142 clip | s1 138 x0 | uniform 0xfffffffe (u16)
+    add rf15, rf60, rf15 ; add rf51, rf51, rf11 ; thrsw ; ldtmu.rf60 # s2 143 add | s2 small.py:98 residuals2 | s2 143 load dst
+    max rf48, rf15, 0 ; mov tmuau, rf48                             # s2 143 clip | s1 139 x0 | uniform 0xfffffffe (u16)
     asr rf51, rf51, 14 ; add rf7, rf7, rf17                         # s2 small.py:98 residuals2 | s2 small.py:98 add
-    sub rf7, rf7, rf56 ; add rf56, rf59, rf39 ; thrsw ; ldtmu.rf62  # s2 small.py:98 sub | s2 142 store dst | s2 142 load dst
-    mov tmuau, rf53 ; add rf18, rf18, 8                             # s1 138 x2 | s2 142 rshr | uniform 0xfffffffe (u16)
-    asr rf7, rf18, 4 ; add rf18, rf7, rf11                          # s2 142 rshr | s2 small.py:98 residuals3
-    add rf58, rf58, rf7 ; mov rf4, rf6 ; thrsw ; ldtmu.rf6          # s2 142 add | next trip | the item's record
-    mov tmuau, rf50 ; add rf37, rf36, rf4 ; ldtmu.rf7               # s1 138 x1 | s2 142 load dst | the item's record | uniform 0xfffffffe (u16)
-    add rf40, rf37, rf39 ; add tmuau, rf50, rf9 ; ldtmu.rf50        # s2 142 load dst | s1 138 x3 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov rf50, rf50.il ; add rf41, rf40, rf39 ; thrsw ; ldtmu.rf53   # s1 138 x0 | s2 142 load dst | s1 138 x2
-    asr rf53, rf18, 14 ; mov rf18, rf53.il                          # s2 small.py:98 residuals3 | s1 138 x2
+    sub rf7, rf7, rf56 ; add rf56, rf59, rf39 ; thrsw ; ldtmu.rf62  # s2 small.py:98 sub | s2 143 store dst | s2 143 load dst
+    mov tmuau, rf53 ; add rf18, rf18, 8                             # s1 139 x2 | s2 143 rshr | uniform 0xfffffffe (u16)
+    asr rf7, rf18, 4 ; add rf18, rf7, rf11                          # s2 143 rshr | s2 small.py:98 residuals3
+    add rf58, rf58, rf7 ; mov rf4, rf6 ; thrsw ; ldtmu.rf6          # s2 143 add | next trip | the item's record
+    mov tmuau, rf50 ; add rf37, rf36, rf4 ; ldtmu.rf7               # s1 139 x1 | s2 143 load dst | the item's record | uniform 0xfffffffe (u16)
+    add rf40, rf37, rf39 ; add tmuau, rf50, rf9 ; ldtmu.rf50        # s2 143 load dst | s1 139 x3 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov rf50, rf50.il ; add rf41, rf40, rf39 ; thrsw ; ldtmu.rf53   # s1 139 x0 | s2 143 load dst | s1 139 x2
+    asr rf53, rf18, 14 ; mov rf18, rf53.il                          # s2 small.py:98 residuals3 | s1 139 x2
     add rf18, rf50, rf18 ; sub rf50, rf50, rf18                     # s1 small.py:37 add | s1 small.py:37 sub
-    add rf63, rf56, rf39 ; smul24 rf18, rf18, rf10 ; thrsw ; ldtmu.rf17 # s2 142 store dst | s1 small.py:33 mul | s1 138 x1
-    mov rf17, rf17.il ; smul24 rf50, rf50, rf10                     # s1 138 x1 | s1 small.py:33 mul
+    add rf63, rf56, rf39 ; smul24 rf18, rf18, rf10 ; thrsw ; ldtmu.rf17 # s2 143 store dst | s1 small.py:33 mul | s1 139 x1
+    mov rf17, rf17.il ; smul24 rf50, rf50, rf10                     # s1 139 x1 | s1 small.py:33 mul
     add rf18, rf18, rf11 ; smul24 rf15, rf17, rf13                  # s1 small.py:33 s0 | s1 small.py:28 mul
-    add rf50, rf50, rf11 ; smul24 rf22, rf17, rf14 ; thrsw ; ldtmu.rf17 # s1 small.py:33 s1 | s1 small.py:28 mul | s1 138 x3
-    asr rf12, rf18, 14 ; mov rf18, rf17.il                          # s1 small.py:33 s0 | s1 138 x3
+    add rf50, rf50, rf11 ; smul24 rf22, rf17, rf14 ; thrsw ; ldtmu.rf17 # s1 small.py:33 s1 | s1 small.py:28 mul | s1 139 x3
+    asr rf12, rf18, 14 ; mov rf18, rf17.il                          # s1 small.py:33 s0 | s1 139 x3
     asr rf17, rf50, 14 ; smul24 rf50, rf18, rf14                    # s1 small.py:33 s1 | s1 small.py:28 mul
-    add rf15, rf15, rf50 ; smul24 rf18, rf18, rf13 ; thrsw ; ldtmu.rf50 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x0
+    add rf15, rf15, rf50 ; smul24 rf18, rf18, rf13 ; thrsw ; ldtmu.rf50 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x0
     sub rf18, rf22, rf18 ; add rf15, rf15, rf11                     # s1 small.py:28 sub | s1 small.py:28 high
     asr rf15, rf15, 14 ; add rf18, rf18, rf11                       # s1 small.py:28 high | s1 small.py:28 low
-    asr rf18, rf18, 14 ; sub.pushc -, rf0, rf23                     # s1 small.py:28 low | s2 142 store dst
-    min tmud, rf54, rf38 ; mov rf22, rf50.il ; ldtmu.rf23           # s2 142 store dst | s1 138 x0 | s1 138 x2
-    max rf47, rf58, 0 ; mov.ifna tmuau, rf47                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf61, rf38 ; add rf51, rf51, 8                        # s2 142 store dst | s2 142 rshr
-    asr rf46, rf51, 4 ; mov.ifna tmuau, rf46                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf57, rf38 ; add rf53, rf53, 8                        # s2 142 store dst | s2 142 rshr
-    asr rf53, rf53, 4 ; mov.ifna tmuau, rf49                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf55, rf38 ; add rf46, rf60, rf46                     # s2 142 store dst | s2 142 add
-    max rf46, rf46, 0 ; add.ifna tmuau, rf49, rf39                  # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf48, rf38 ; add rf48, rf62, rf53                     # s2 142 store dst | s2 142 add
-    max rf48, rf48, 0 ; mov.ifna tmuau, rf59                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf47, rf38                                            # s2 142 store dst
-    nop ; mov.ifna tmuau, rf56                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf46, rf38                                            # s2 142 store dst
+    asr rf18, rf18, 14 ; sub.pushc -, rf0, rf23                     # s1 small.py:28 low | s2 143 store dst
+    min tmud, rf54, rf38 ; mov rf22, rf50.il ; ldtmu.rf23           # s2 143 store dst | s1 139 x0 | s1 139 x2
+    max rf47, rf58, 0 ; mov.ifna tmuau, rf47                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf61, rf38 ; add rf51, rf51, 8                        # s2 143 store dst | s2 143 rshr
+    asr rf46, rf51, 4 ; mov.ifna tmuau, rf46                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf57, rf38 ; add rf53, rf53, 8                        # s2 143 store dst | s2 143 rshr
+    asr rf53, rf53, 4 ; mov.ifna tmuau, rf49                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf55, rf38 ; add rf46, rf60, rf46                     # s2 143 store dst | s2 143 add
+    max rf46, rf46, 0 ; add.ifna tmuau, rf49, rf39                  # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf48, rf38 ; add rf48, rf62, rf53                     # s2 143 store dst | s2 143 add
+    max rf48, rf48, 0 ; mov.ifna tmuau, rf59                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf47, rf38                                            # s2 143 store dst
+    nop ; mov.ifna tmuau, rf56                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf46, rf38                                            # s2 143 store dst
     tmuwt -
-    nop ; mov.ifna tmuau, rf63                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf48, rf38                                            # s2 142 store dst
-    nop ; add.ifna tmuau, rf63, rf39 ; thrsw                        # s2 142 store dst | uniform 0xfffffffd (u8)
+    nop ; mov.ifna tmuau, rf63                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf48, rf38                                            # s2 143 store dst
+    nop ; add.ifna tmuau, rf63, rf39 ; thrsw                        # s2 143 store dst | uniform 0xfffffffd (u8)
     nop
     nop
     nop ; sub.pushc -, rf0, rf52                                    # whether there is a trip more

@@ -52,219 +52,219 @@
     add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
     shl rf1, rf1, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # s2 142 load dst | uniform value:records
-    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # s1 138 x0 | uniform value:coeffs
+    setnnmode_uu ; ldunifrf.rf3                                     # s2 143 load dst | uniform value:records
+    add rf2, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf4            # s1 139 x0 | uniform value:coeffs
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf20                                             # s2 142 load dst | uniform value:dst
-    nop ; ldunifrf.rf23                                             # s2 142 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf20                                             # s2 143 load dst | uniform value:dst
+    nop ; ldunifrf.rf23                                             # s2 143 load dst | uniform value:dst_stride
     nop ; ldtmu.rf1                                                 # the item's record
-    nop ; add rf21, rf20, rf1 ; ldtmu.rf1                           # s2 142 load dst | the item's record
-    shl rf1, rf1, 5 ; add rf24, rf21, rf23                          # s1 138 x0 | s2 142 load dst
-    add rf3, rf4, rf1 ; add rf25, rf24, rf23 ; ldunifrf.rf1         # s1 138 x0 | s2 142 load dst | uniform value:threads
-    shl rf1, rf1, 7 ; mov tmuau, rf3                                # s1 138 x0 | uniform 0xfffffffc (vec4)
-    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # s1 138 x0 | the item's record | uniform 0xfffffffc (vec4)
-    nop ; add rf26, rf25, rf23 ; thrsw ; ldunifrf.rf7               # s2 142 load dst | s1 small.py:33 mul | uniform 0x00002d41
+    nop ; add rf21, rf20, rf1 ; ldtmu.rf1                           # s2 143 load dst | the item's record
+    shl rf1, rf1, 5 ; add rf24, rf21, rf23                          # s1 139 x0 | s2 143 load dst
+    add rf3, rf4, rf1 ; add rf25, rf24, rf23 ; ldunifrf.rf1         # s1 139 x0 | s2 143 load dst | uniform value:threads
+    shl rf1, rf1, 7 ; mov tmuau, rf3                                # s1 139 x0 | uniform 0xfffffffc (vec4)
+    sub tmuau, rf3, -16 ; add rf3, rf2, rf1                         # s1 139 x0 | the item's record | uniform 0xfffffffc (vec4)
+    nop ; add rf26, rf25, rf23 ; thrsw ; ldunifrf.rf7               # s2 143 load dst | s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf8                                              # s1 small.py:33 s0 | uniform 0x00002000
     nop ; ldunifrf.rf10                                             # s1 small.py:28 mul | uniform 0x00003b21
-    nop ; ldtmu.rf5                                                 # s1 138 x0
-    mov rf6, rf5.il ; mov rf12, rf5.ih ; ldtmu.rf5                  # s1 138 x0
-    mov rf14, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf5                 # s1 138 x0
-    mov rf9, rf5.il ; mov rf13, rf5.ih ; ldtmu.rf5                  # s1 138 x1 | s1 138 x0
+    nop ; ldtmu.rf5                                                 # s1 139 x0
+    mov rf6, rf5.il ; mov rf12, rf5.ih ; ldtmu.rf5                  # s1 139 x0
+    mov rf14, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf5                 # s1 139 x0
+    mov rf9, rf5.il ; mov rf13, rf5.ih ; ldtmu.rf5                  # s1 139 x1 | s1 139 x0
     nop ; ldunifrf.rf11                                             # s1 small.py:28 mul | uniform 0x0000187e
     nop ; ldunifrf.rf16                                             # s2 small.py:94 mul | uniform 0x000014a3
     nop ; ldunifrf.rf17                                             # s2 small.py:94 mul | uniform 0x00003b6c
     nop ; ldunifrf.rf18                                             # s2 small.py:94 mul | uniform 0x000026c9
     nop ; ldunifrf.rf19                                             # s2 small.py:97 s3 | uniform 0x00003441
-    nop ; ldunifrf.rf22                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf27                                             # s2 142 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf28                                             # s2 142 load dst | uniform 0x00010000
-    nop ; ldunifrf.rf29                                             # s2 142 load dst | uniform 0x01000000
+    nop ; ldunifrf.rf22                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf27                                             # s2 143 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf28                                             # s2 143 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf29                                             # s2 143 load dst | uniform 0x01000000
 loop:
-    mov rf32, rf5.il ; smul24 rf31, rf9, rf10 ; ldtmu.rf30          # s1 138 x1 | s1 small.py:28 mul | s1 138 x0
-    mov rf33, rf30.il ; smul24 rf34, rf9, rf11 ; ldtmu.rf9          # s1 138 x2 | s1 small.py:28 mul | s1 138 x0
-    add rf33, rf6, rf33 ; sub rf35, rf6, rf33 ; ldtmu.rf6           # s1 small.py:37 add | s1 small.py:37 sub | s1 138 x0
-    mov rf37, rf6.il ; smul24 rf36, rf33, rf7 ; ldtmu.rf33          # s1 138 x3 | s1 small.py:33 mul | s1 138 x0
+    mov rf32, rf5.il ; smul24 rf31, rf9, rf10 ; ldtmu.rf30          # s1 139 x1 | s1 small.py:28 mul | s1 139 x0
+    mov rf33, rf30.il ; smul24 rf34, rf9, rf11 ; ldtmu.rf9          # s1 139 x2 | s1 small.py:28 mul | s1 139 x0
+    add rf33, rf6, rf33 ; sub rf35, rf6, rf33 ; ldtmu.rf6           # s1 small.py:37 add | s1 small.py:37 sub | s1 139 x0
+    mov rf37, rf6.il ; smul24 rf36, rf33, rf7 ; ldtmu.rf33          # s1 139 x3 | s1 small.py:33 mul | s1 139 x0
     add rf36, rf36, rf8 ; smul24 rf38, rf37, rf11                   # s1 small.py:33 s0 | s1 small.py:28 mul
     asr rf31, rf36, 14 ; add rf36, rf31, rf38                       # s1 small.py:33 s0 | s1 small.py:28 add
     add rf35, rf36, rf8 ; smul24 rf36, rf35, rf7                    # s1 small.py:28 high | s1 small.py:33 mul
     asr rf35, rf35, 14 ; add rf36, rf36, rf8                        # s1 small.py:28 high | s1 small.py:33 s1
     asr rf38, rf36, 14 ; add rf36, rf31, rf35                       # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf35, rf31, rf35 ; smul24 rf31, rf37, rf10                  # s1 small.py:85 sub | s1 small.py:28 mul
-    sub rf30, rf34, rf31 ; mov rf31, rf30.ih                        # s1 small.py:28 sub | s1 138 x2
+    sub rf30, rf34, rf31 ; mov rf31, rf30.ih                        # s1 small.py:28 sub | s1 139 x2
     add rf30, rf30, rf8 ; add rf34, rf12, rf31                      # s1 small.py:28 low | s1 small.py:37 add
     asr rf30, rf30, 14 ; smul24 rf34, rf34, rf7                     # s1 small.py:28 low | s1 small.py:33 mul
     add rf30, rf38, rf30 ; sub rf38, rf38, rf30                     # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf30, rf36, rf30 ; add rf34, rf34, rf8                    # s1 138 store rows | s1 small.py:33 s0
-    vpack rf35, rf38, rf35 ; smul24 rf38, rf13, rf10                # s1 138 store rows | s1 small.py:28 mul
-    asr rf6, rf34, 14 ; mov rf34, rf6.ih                            # s1 small.py:33 s0 | s1 138 x3
+    vpack rf30, rf36, rf30 ; add rf34, rf34, rf8                    # s1 139 store rows | s1 small.py:33 s0
+    vpack rf35, rf38, rf35 ; smul24 rf38, rf13, rf10                # s1 139 store rows | s1 small.py:28 mul
+    asr rf6, rf34, 14 ; mov rf34, rf6.ih                            # s1 small.py:33 s0 | s1 139 x3
     sub rf31, rf12, rf31 ; smul24 rf12, rf34, rf11                  # s1 small.py:37 sub | s1 small.py:28 mul
     add rf12, rf38, rf12 ; smul24 rf31, rf31, rf7                   # s1 small.py:28 add | s1 small.py:33 mul
     add rf12, rf12, rf8 ; add rf31, rf31, rf8                       # s1 small.py:28 high | s1 small.py:33 s1
     asr rf12, rf12, 14 ; smul24 rf13, rf13, rf11                    # s1 small.py:28 high | s1 small.py:28 mul
     asr rf38, rf31, 14 ; add rf31, rf6, rf12                        # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf12, rf6, rf12 ; smul24 rf6, rf34, rf10                    # s1 small.py:85 sub | s1 small.py:28 mul
-    sub rf6, rf13, rf6 ; mov rf13, rf9.il                           # s1 small.py:28 sub | s1 138 x2
+    sub rf6, rf13, rf6 ; mov rf13, rf9.il                           # s1 small.py:28 sub | s1 139 x2
     add rf6, rf6, rf8 ; add rf34, rf14, rf13                        # s1 small.py:28 low | s1 small.py:37 add
     asr rf6, rf6, 14 ; smul24 rf34, rf34, rf7                       # s1 small.py:28 low | s1 small.py:33 mul
     add rf6, rf38, rf6 ; sub rf38, rf38, rf6                        # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf6, rf31, rf6 ; add rf31, rf34, rf8                      # s1 138 store rows | s1 small.py:33 s0
-    vpack rf12, rf38, rf12 ; smul24 rf38, rf32, rf10                # s1 138 store rows | s1 small.py:28 mul
-    asr rf31, rf31, 14 ; mov rf34, rf33.il                          # s1 small.py:33 s0 | s1 138 x3
+    vpack rf6, rf31, rf6 ; add rf31, rf34, rf8                      # s1 139 store rows | s1 small.py:33 s0
+    vpack rf12, rf38, rf12 ; smul24 rf38, rf32, rf10                # s1 139 store rows | s1 small.py:28 mul
+    asr rf31, rf31, 14 ; mov rf34, rf33.il                          # s1 small.py:33 s0 | s1 139 x3
     sub rf14, rf14, rf13 ; smul24 rf13, rf34, rf11                  # s1 small.py:37 sub | s1 small.py:28 mul
     add rf13, rf38, rf13 ; smul24 rf14, rf14, rf7                   # s1 small.py:28 add | s1 small.py:33 mul
     add rf13, rf13, rf8 ; add rf14, rf14, rf8                       # s1 small.py:28 high | s1 small.py:33 s1
     asr rf13, rf13, 14 ; smul24 rf32, rf32, rf11                    # s1 small.py:28 high | s1 small.py:28 mul
     asr rf38, rf14, 14 ; add rf14, rf31, rf13                       # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf31, rf31, rf13 ; smul24 rf13, rf34, rf10                  # s1 small.py:85 sub | s1 small.py:28 mul
-    sub rf9, rf32, rf13 ; mov rf13, rf9.ih                          # s1 small.py:28 sub | s1 138 x2
+    sub rf9, rf32, rf13 ; mov rf13, rf9.ih                          # s1 small.py:28 sub | s1 139 x2
     add rf9, rf9, rf8 ; add rf32, rf15, rf13                        # s1 small.py:28 low | s1 small.py:37 add
     asr rf9, rf9, 14 ; smul24 rf32, rf32, rf7                       # s1 small.py:28 low | s1 small.py:33 mul
     add rf9, rf38, rf9 ; sub rf38, rf38, rf9                        # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf9, rf14, rf9 ; add rf14, rf32, rf8                      # s1 138 store rows | s1 small.py:33 s0
-    vpack rf5, rf38, rf31 ; mov rf31, rf5.ih                        # s1 138 store rows | s1 138 x1
+    vpack rf9, rf14, rf9 ; add rf14, rf32, rf8                      # s1 139 store rows | s1 small.py:33 s0
+    vpack rf5, rf38, rf31 ; mov rf31, rf5.ih                        # s1 139 store rows | s1 139 x1
     asr rf14, rf14, 14 ; smul24 rf38, rf31, rf10                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    mov rf13, rf33.ih ; sub rf15, rf15, rf13                        # s1 138 x3 | s1 small.py:37 sub
-    mov rf32, rf30.il ; smul24 rf33, rf13, rf11                     # s2 140 x0 | s1 small.py:28 mul
+    mov rf13, rf33.ih ; sub rf15, rf15, rf13                        # s1 139 x3 | s1 small.py:37 sub
+    mov rf32, rf30.il ; smul24 rf33, rf13, rf11                     # s2 141 x0 | s1 small.py:28 mul
     add rf15, rf38, rf33 ; smul24 rf33, rf15, rf7                   # s1 small.py:28 add | s1 small.py:33 mul
     add rf15, rf15, rf8 ; add rf33, rf33, rf8                       # s1 small.py:28 high | s1 small.py:33 s1
     asr rf15, rf15, 14 ; smul24 rf31, rf31, rf11                    # s1 small.py:28 high | s1 small.py:28 mul
     asr rf38, rf33, 14 ; add rf33, rf14, rf15                       # s1 small.py:33 s1 | s1 small.py:85 add
     sub rf14, rf14, rf15 ; smul24 rf13, rf13, rf10                  # s1 small.py:85 sub | s1 small.py:28 mul
     sub rf13, rf31, rf13 ; smul24 rf31, rf32, rf16                  # s1 small.py:28 sub | s2 small.py:94 mul
-    add rf13, rf13, rf8 ; mov rf15, rf9.il                          # s1 small.py:28 low | s2 140 x2
+    add rf13, rf13, rf8 ; mov rf15, rf9.il                          # s1 small.py:28 low | s2 141 x2
     asr rf13, rf13, 14 ; smul24 rf34, rf15, rf17                    # s1 small.py:28 low | s2 small.py:94 mul
     add rf13, rf38, rf13 ; sub rf38, rf38, rf13                     # s1 small.py:85 add | s1 small.py:85 sub
-    vpack rf13, rf33, rf13 ; add rf31, rf31, rf34                   # s1 138 store rows | s2 small.py:94 add
-    vpack rf14, rf38, rf14 ; mov rf38, rf13.il                      # s1 138 store rows | s2 140 x3
-    mov rf34, rf6.il ; smul24 rf33, rf38, rf18                      # s2 140 x1 | s2 small.py:94 mul
+    vpack rf13, rf33, rf13 ; add rf31, rf31, rf34                   # s1 139 store rows | s2 small.py:94 add
+    vpack rf14, rf38, rf14 ; mov rf38, rf13.il                      # s1 139 store rows | s2 141 x3
+    mov rf34, rf6.il ; smul24 rf33, rf38, rf18                      # s2 141 x1 | s2 small.py:94 mul
     add rf31, rf31, rf33 ; smul24 rf33, rf34, rf19                  # s2 small.py:94 s0 | s2 small.py:97 s3
-    add rf34, rf31, rf33 ; mov tmua, rf21 ; thrsw                   # s2 small.py:98 add | s2 142 load dst
+    add rf34, rf31, rf33 ; mov tmua, rf21 ; thrsw                   # s2 small.py:98 add | s2 143 load dst
     add rf34, rf34, rf8 ; smul24 rf36, rf32, rf18                   # s2 small.py:98 residuals0 | s2 small.py:95 mul
     asr rf34, rf34, 14 ; smul24 rf37, rf15, rf16                    # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf34, rf34, 8 ; sub rf36, rf36, rf37                        # s2 142 rshr | s2 small.py:95 sub
-    asr rf34, rf34, 4 ; smul24 rf37, rf38, rf17                     # s2 142 rshr | s2 small.py:95 mul
-    sub rf37, rf36, rf37 ; mov tmua, rf24 ; thrsw ; ldtmu.rf36      # s2 small.py:95 s1 | s2 142 load dst
-    and rf39, rf36, rf22 ; add rf40, rf37, rf33                     # s2 142 load dst | s2 small.py:98 add
-    add rf34, rf39, rf34 ; add rf39, rf40, rf8                      # s2 142 add | s2 small.py:98 residuals1
-    max rf15, rf34, 0 ; sub rf32, rf32, rf15                        # s2 142 clip | s2 small.py:96 sub
-    min rf15, rf15, rf22 ; add rf38, rf32, rf38 ; ldtmu.rf32        # s2 142 clip | s2 small.py:96 add | s2 142 load dst
+    add rf34, rf34, 8 ; sub rf36, rf36, rf37                        # s2 143 rshr | s2 small.py:95 sub
+    asr rf34, rf34, 4 ; smul24 rf37, rf38, rf17                     # s2 143 rshr | s2 small.py:95 mul
+    sub rf37, rf36, rf37 ; mov tmua, rf24 ; thrsw ; ldtmu.rf36      # s2 small.py:95 s1 | s2 143 load dst
+    and rf39, rf36, rf22 ; add rf40, rf37, rf33                     # s2 143 load dst | s2 small.py:98 add
+    add rf34, rf39, rf34 ; add rf39, rf40, rf8                      # s2 143 add | s2 small.py:98 residuals1
+    max rf15, rf34, 0 ; sub rf32, rf32, rf15                        # s2 143 clip | s2 small.py:96 sub
+    min rf15, rf15, rf22 ; add rf38, rf32, rf38 ; ldtmu.rf32        # s2 143 clip | s2 small.py:96 add | s2 143 load dst
     asr rf38, rf39, 14 ; smul24 rf39, rf38, rf19                    # s2 small.py:98 residuals1 | s2 small.py:96 s2
-    and rf34, rf32, rf22 ; add rf38, rf38, 8                        # s2 142 load dst | s2 142 rshr
-    asr rf38, rf38, 4 ; add rf39, rf39, rf8                         # s2 142 rshr | s2 small.py:98 residuals2
-    asr rf38, rf39, 14 ; add rf34, rf34, rf38                       # s2 small.py:98 residuals2 | s2 142 add
-    max rf34, rf34, 0 ; mov tmua, rf25                              # s2 142 clip | s2 142 load dst
-    min rf34, rf34, rf22 ; add rf38, rf38, 8                        # s2 142 clip | s2 142 rshr
-    asr rf31, rf38, 4 ; add rf37, rf31, rf37                        # s2 142 rshr | s2 small.py:98 add
-    sub rf33, rf37, rf33 ; mov tmua, rf26 ; thrsw                   # s2 small.py:98 sub | s2 142 load dst
-    add rf30, rf33, rf8 ; mov rf33, rf30.ih                         # s2 small.py:98 residuals3 | s2 140 x0
+    and rf34, rf32, rf22 ; add rf38, rf38, 8                        # s2 143 load dst | s2 143 rshr
+    asr rf38, rf38, 4 ; add rf39, rf39, rf8                         # s2 143 rshr | s2 small.py:98 residuals2
+    asr rf38, rf39, 14 ; add rf34, rf34, rf38                       # s2 small.py:98 residuals2 | s2 143 add
+    max rf34, rf34, 0 ; mov tmua, rf25                              # s2 143 clip | s2 143 load dst
+    min rf34, rf34, rf22 ; add rf38, rf38, 8                        # s2 143 clip | s2 143 rshr
+    asr rf31, rf38, 4 ; add rf37, rf31, rf37                        # s2 143 rshr | s2 small.py:98 add
+    sub rf33, rf37, rf33 ; mov tmua, rf26 ; thrsw                   # s2 small.py:98 sub | s2 143 load dst
+    add rf30, rf33, rf8 ; mov rf33, rf30.ih                         # s2 small.py:98 residuals3 | s2 141 x0
     asr rf30, rf30, 14 ; smul24 rf37, rf33, rf16                    # s2 small.py:98 residuals3 | s2 small.py:94 mul
-    mov rf13, rf9.ih ; mov rf38, rf13.ih ; thrsw ; ldtmu.rf9        # s2 140 x2 | s2 140 x3 | s2 142 load dst
-    and rf30, rf9, rf22 ; add rf39, rf30, 8                         # s2 142 load dst | s2 142 rshr
-    asr rf31, rf39, 4 ; add rf30, rf30, rf31                        # s2 142 rshr | s2 142 add
-    max rf30, rf30, 0 ; smul24 rf39, rf13, rf17                     # s2 142 clip | s2 small.py:94 mul
-    min rf30, rf30, rf22 ; add rf39, rf37, rf39 ; ldtmu.rf37        # s2 142 clip | s2 small.py:94 add | s2 142 load dst
-    and rf40, rf37, rf22 ; smul24 rf41, rf38, rf18                  # s2 142 load dst | s2 small.py:94 mul
-    add rf31, rf40, rf31 ; add rf39, rf39, rf41                     # s2 142 add | s2 small.py:94 s0
-    max rf6, rf31, 0 ; mov rf31, rf6.ih                             # s2 142 clip | s2 140 x1
-    min rf6, rf6, rf22 ; smul24 rf31, rf31, rf19                    # s2 142 clip | s2 small.py:97 s3
-    add rf40, rf39, rf31 ; v8dot rf41, rf36, rf27                   # s2 small.py:98 add | s2 142 load dst
+    mov rf13, rf9.ih ; mov rf38, rf13.ih ; thrsw ; ldtmu.rf9        # s2 141 x2 | s2 141 x3 | s2 143 load dst
+    and rf30, rf9, rf22 ; add rf39, rf30, 8                         # s2 143 load dst | s2 143 rshr
+    asr rf31, rf39, 4 ; add rf30, rf30, rf31                        # s2 143 rshr | s2 143 add
+    max rf30, rf30, 0 ; smul24 rf39, rf13, rf17                     # s2 143 clip | s2 small.py:94 mul
+    min rf30, rf30, rf22 ; add rf39, rf37, rf39 ; ldtmu.rf37        # s2 143 clip | s2 small.py:94 add | s2 143 load dst
+    and rf40, rf37, rf22 ; smul24 rf41, rf38, rf18                  # s2 143 load dst | s2 small.py:94 mul
+    add rf31, rf40, rf31 ; add rf39, rf39, rf41                     # s2 143 add | s2 small.py:94 s0
+    max rf6, rf31, 0 ; mov rf31, rf6.ih                             # s2 143 clip | s2 141 x1
+    min rf6, rf6, rf22 ; smul24 rf31, rf31, rf19                    # s2 143 clip | s2 small.py:97 s3
+    add rf40, rf39, rf31 ; v8dot rf41, rf36, rf27                   # s2 small.py:98 add | s2 143 load dst
     add rf40, rf40, rf8 ; smul24 rf42, rf33, rf18                   # s2 small.py:98 residuals0 | s2 small.py:95 mul
     asr rf40, rf40, 14 ; smul24 rf43, rf13, rf16                    # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf40, rf40, 8 ; sub rf42, rf42, rf43                        # s2 142 rshr | s2 small.py:95 sub
-    asr rf40, rf40, 4 ; smul24 rf43, rf38, rf17                     # s2 142 rshr | s2 small.py:95 mul
-    add rf40, rf41, rf40 ; sub rf41, rf42, rf43                     # s2 142 add | s2 small.py:95 s1
-    max rf40, rf40, 0 ; add rf42, rf41, rf31                        # s2 142 clip | s2 small.py:98 add
-    min rf40, rf40, rf22 ; add rf42, rf42, rf8                      # s2 142 clip | s2 small.py:98 residuals1
-    vpack rf15, rf15, rf40 ; v8dot rf40, rf32, rf27                 # s2 142 store dst | s2 142 load dst
+    add rf40, rf40, 8 ; sub rf42, rf42, rf43                        # s2 143 rshr | s2 small.py:95 sub
+    asr rf40, rf40, 4 ; smul24 rf43, rf38, rf17                     # s2 143 rshr | s2 small.py:95 mul
+    add rf40, rf41, rf40 ; sub rf41, rf42, rf43                     # s2 143 add | s2 small.py:95 s1
+    max rf40, rf40, 0 ; add rf42, rf41, rf31                        # s2 143 clip | s2 small.py:98 add
+    min rf40, rf40, rf22 ; add rf42, rf42, rf8                      # s2 143 clip | s2 small.py:98 residuals1
+    vpack rf15, rf15, rf40 ; v8dot rf40, rf32, rf27                 # s2 143 store dst | s2 143 load dst
     asr rf13, rf42, 14 ; sub rf33, rf33, rf13                       # s2 small.py:98 residuals1 | s2 small.py:96 sub
-    add rf13, rf13, 8 ; add rf33, rf33, rf38                        # s2 142 rshr | s2 small.py:96 add
-    asr rf13, rf13, 4 ; smul24 rf33, rf33, rf19                     # s2 142 rshr | s2 small.py:96 s2
-    add rf13, rf40, rf13 ; add rf33, rf33, rf8                      # s2 142 add | s2 small.py:98 residuals2
-    max rf13, rf13, 0 ; v8dot rf40, rf9, rf27                       # s2 142 clip | s2 142 load dst
-    min rf13, rf13, rf22 ; add rf39, rf39, rf41                     # s2 142 clip | s2 small.py:98 add
-    vpack rf13, rf34, rf13 ; sub rf31, rf39, rf31                   # s2 142 store dst | s2 small.py:98 sub
+    add rf13, rf13, 8 ; add rf33, rf33, rf38                        # s2 143 rshr | s2 small.py:96 add
+    asr rf13, rf13, 4 ; smul24 rf33, rf33, rf19                     # s2 143 rshr | s2 small.py:96 s2
+    add rf13, rf40, rf13 ; add rf33, rf33, rf8                      # s2 143 add | s2 small.py:98 residuals2
+    max rf13, rf13, 0 ; v8dot rf40, rf9, rf27                       # s2 143 clip | s2 143 load dst
+    min rf13, rf13, rf22 ; add rf39, rf39, rf41                     # s2 143 clip | s2 small.py:98 add
+    vpack rf13, rf34, rf13 ; sub rf31, rf39, rf31                   # s2 143 store dst | s2 small.py:98 sub
     asr rf31, rf33, 14 ; add rf33, rf31, rf8                        # s2 small.py:98 residuals2 | s2 small.py:98 residuals3
-    asr rf33, rf33, 14 ; v8dot rf34, rf37, rf27                     # s2 small.py:98 residuals3 | s2 142 load dst
-    add rf31, rf31, 8 ; mov rf39, rf35.il                           # s2 142 rshr | s2 140 x0
-    asr rf31, rf31, 4 ; smul24 rf41, rf39, rf16                     # s2 142 rshr | s2 small.py:94 mul
-    add rf31, rf40, rf31 ; add rf33, rf33, 8                        # s2 142 add | s2 142 rshr
-    max rf31, rf31, 0 ; mov rf40, rf5.il                            # s2 142 clip | s2 140 x2
-    min rf31, rf31, rf22 ; smul24 rf38, rf40, rf17                  # s2 142 clip | s2 small.py:94 mul
-    vpack rf30, rf30, rf31 ; add rf31, rf41, rf38                   # s2 142 store dst | s2 small.py:94 add
-    asr rf33, rf33, 4 ; mov rf38, rf14.il                           # s2 142 rshr | s2 140 x3
-    add rf33, rf34, rf33 ; smul24 rf34, rf38, rf18                  # s2 142 add | s2 small.py:94 mul
-    max rf31, rf33, 0 ; add rf33, rf31, rf34                        # s2 142 clip | s2 small.py:94 s0
-    min rf31, rf31, rf22 ; mov rf34, rf12.il                        # s2 142 clip | s2 140 x1
-    vpack rf6, rf6, rf31 ; smul24 rf31, rf34, rf19                  # s2 142 store dst | s2 small.py:97 s3
-    add rf34, rf33, rf31 ; v8dot rf41, rf36, rf28                   # s2 small.py:98 add | s2 142 load dst
+    asr rf33, rf33, 14 ; v8dot rf34, rf37, rf27                     # s2 small.py:98 residuals3 | s2 143 load dst
+    add rf31, rf31, 8 ; mov rf39, rf35.il                           # s2 143 rshr | s2 141 x0
+    asr rf31, rf31, 4 ; smul24 rf41, rf39, rf16                     # s2 143 rshr | s2 small.py:94 mul
+    add rf31, rf40, rf31 ; add rf33, rf33, 8                        # s2 143 add | s2 143 rshr
+    max rf31, rf31, 0 ; mov rf40, rf5.il                            # s2 143 clip | s2 141 x2
+    min rf31, rf31, rf22 ; smul24 rf38, rf40, rf17                  # s2 143 clip | s2 small.py:94 mul
+    vpack rf30, rf30, rf31 ; add rf31, rf41, rf38                   # s2 143 store dst | s2 small.py:94 add
+    asr rf33, rf33, 4 ; mov rf38, rf14.il                           # s2 143 rshr | s2 141 x3
+    add rf33, rf34, rf33 ; smul24 rf34, rf38, rf18                  # s2 143 add | s2 small.py:94 mul
+    max rf31, rf33, 0 ; add rf33, rf31, rf34                        # s2 143 clip | s2 small.py:94 s0
+    min rf31, rf31, rf22 ; mov rf34, rf12.il                        # s2 143 clip | s2 141 x1
+    vpack rf6, rf6, rf31 ; smul24 rf31, rf34, rf19                  # s2 143 store dst | s2 small.py:97 s3
+    add rf34, rf33, rf31 ; v8dot rf41, rf36, rf28                   # s2 small.py:98 add | s2 143 load dst
     add rf34, rf34, rf8 ; smul24 rf42, rf39, rf18                   # s2 small.py:98 residuals0 | s2 small.py:95 mul
     asr rf34, rf34, 14 ; smul24 rf43, rf40, rf16                    # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf34, rf34, 8 ; sub rf42, rf42, rf43                        # s2 142 rshr | s2 small.py:95 sub
-    asr rf34, rf34, 4 ; smul24 rf43, rf38, rf17                     # s2 142 rshr | s2 small.py:95 mul
-    add rf34, rf41, rf34 ; sub rf41, rf42, rf43                     # s2 142 add | s2 small.py:95 s1
-    max rf34, rf34, 0 ; add rf42, rf41, rf31                        # s2 142 clip | s2 small.py:98 add
-    min rf34, rf34, rf22 ; add rf42, rf42, rf8                      # s2 142 clip | s2 small.py:98 residuals1
-    asr rf42, rf42, 14 ; v8dot rf43, rf32, rf28                     # s2 small.py:98 residuals1 | s2 142 load dst
-    add rf39, rf42, 8 ; sub rf40, rf39, rf40                        # s2 142 rshr | s2 small.py:96 sub
-    asr rf38, rf39, 4 ; add rf39, rf40, rf38                        # s2 142 rshr | s2 small.py:96 add
-    add rf38, rf43, rf38 ; smul24 rf39, rf39, rf19                  # s2 142 add | s2 small.py:96 s2
-    max rf38, rf38, 0 ; add rf39, rf39, rf8                         # s2 142 clip | s2 small.py:98 residuals2
-    min rf38, rf38, rf22 ; v8dot rf43, rf9, rf28                    # s2 142 clip | s2 142 load dst
+    add rf34, rf34, 8 ; sub rf42, rf42, rf43                        # s2 143 rshr | s2 small.py:95 sub
+    asr rf34, rf34, 4 ; smul24 rf43, rf38, rf17                     # s2 143 rshr | s2 small.py:95 mul
+    add rf34, rf41, rf34 ; sub rf41, rf42, rf43                     # s2 143 add | s2 small.py:95 s1
+    max rf34, rf34, 0 ; add rf42, rf41, rf31                        # s2 143 clip | s2 small.py:98 add
+    min rf34, rf34, rf22 ; add rf42, rf42, rf8                      # s2 143 clip | s2 small.py:98 residuals1
+    asr rf42, rf42, 14 ; v8dot rf43, rf32, rf28                     # s2 small.py:98 residuals1 | s2 143 load dst
+    add rf39, rf42, 8 ; sub rf40, rf39, rf40                        # s2 143 rshr | s2 small.py:96 sub
+    asr rf38, rf39, 4 ; add rf39, rf40, rf38                        # s2 143 rshr | s2 small.py:96 add
+    add rf38, rf43, rf38 ; smul24 rf39, rf39, rf19                  # s2 143 add | s2 small.py:96 s2
+    max rf38, rf38, 0 ; add rf39, rf39, rf8                         # s2 143 clip | s2 small.py:98 residuals2
+    min rf38, rf38, rf22 ; v8dot rf43, rf9, rf28                    # s2 143 clip | s2 143 load dst
     asr rf33, rf39, 14 ; add rf39, rf33, rf41                       # s2 small.py:98 residuals2 | s2 small.py:98 add
-    add rf31, rf33, 8 ; sub rf33, rf39, rf31                        # s2 142 rshr | s2 small.py:98 sub
-    asr rf31, rf31, 4 ; add rf33, rf33, rf8                         # s2 142 rshr | s2 small.py:98 residuals3
-    asr rf33, rf33, 14 ; add rf31, rf43, rf31                       # s2 small.py:98 residuals3 | s2 142 add
-    max rf31, rf31, 0 ; v8dot rf43, rf37, rf28                      # s2 142 clip | s2 142 load dst
-    min rf31, rf31, rf22 ; add rf33, rf33, 8                        # s2 142 clip | s2 142 rshr
-    asr rf33, rf33, 4 ; mov rf35, rf35.ih                           # s2 142 rshr | s2 140 x0
-    add rf33, rf43, rf33 ; smul24 rf43, rf35, rf16                  # s2 142 add | s2 small.py:94 mul
-    max rf5, rf33, 0 ; mov rf33, rf5.ih                             # s2 142 clip | s2 140 x2
-    min rf5, rf5, rf22 ; smul24 rf39, rf33, rf17                    # s2 142 clip | s2 small.py:94 mul
-    add rf14, rf43, rf39 ; mov rf39, rf14.ih                        # s2 small.py:94 add | s2 140 x3
-    mov rf43, rf12.ih ; smul24 rf12, rf39, rf18                     # s2 140 x1 | s2 small.py:94 mul
+    add rf31, rf33, 8 ; sub rf33, rf39, rf31                        # s2 143 rshr | s2 small.py:98 sub
+    asr rf31, rf31, 4 ; add rf33, rf33, rf8                         # s2 143 rshr | s2 small.py:98 residuals3
+    asr rf33, rf33, 14 ; add rf31, rf43, rf31                       # s2 small.py:98 residuals3 | s2 143 add
+    max rf31, rf31, 0 ; v8dot rf43, rf37, rf28                      # s2 143 clip | s2 143 load dst
+    min rf31, rf31, rf22 ; add rf33, rf33, 8                        # s2 143 clip | s2 143 rshr
+    asr rf33, rf33, 4 ; mov rf35, rf35.ih                           # s2 143 rshr | s2 141 x0
+    add rf33, rf43, rf33 ; smul24 rf43, rf35, rf16                  # s2 143 add | s2 small.py:94 mul
+    max rf5, rf33, 0 ; mov rf33, rf5.ih                             # s2 143 clip | s2 141 x2
+    min rf5, rf5, rf22 ; smul24 rf39, rf33, rf17                    # s2 143 clip | s2 small.py:94 mul
+    add rf14, rf43, rf39 ; mov rf39, rf14.ih                        # s2 small.py:94 add | s2 141 x3
+    mov rf43, rf12.ih ; smul24 rf12, rf39, rf18                     # s2 141 x1 | s2 small.py:94 mul
     add rf12, rf14, rf12 ; smul24 rf14, rf43, rf19                  # s2 small.py:94 s0 | s2 small.py:97 s3
-    shr rf43, rf36, -8 ; add rf36, rf12, rf14                       # s2 142 load dst | s2 small.py:98 add
-    add rf36, rf36, rf8 ; sub.pushc -, rf0, rf2                     # s2 small.py:98 residuals0 | s2 142 store dst
+    shr rf43, rf36, -8 ; add rf36, rf12, rf14                       # s2 143 load dst | s2 small.py:98 add
+    add rf36, rf36, rf8 ; sub.pushc -, rf0, rf2                     # s2 small.py:98 residuals0 | s2 143 store dst
     asr rf36, rf36, 14 ; smul24 rf41, rf35, rf18                    # s2 small.py:98 residuals0 | s2 small.py:95 mul
-    add rf36, rf36, 8 ; smul24 rf40, rf33, rf16                     # s2 142 rshr | s2 small.py:95 mul
-    asr rf36, rf36, 4 ; sub rf40, rf41, rf40                        # s2 142 rshr | s2 small.py:95 sub
-    add rf36, rf43, rf36 ; smul24 rf43, rf39, rf17                  # s2 142 add | s2 small.py:95 mul
-    max rf36, rf36, 0 ; sub rf40, rf40, rf43                        # s2 142 clip | s2 small.py:95 s1
-    min rf36, rf36, rf22 ; add rf43, rf40, rf14                     # s2 142 clip | s2 small.py:98 add
-    vpack rf34, rf34, rf36 ; add rf36, rf43, rf8                    # s2 142 store dst | s2 small.py:98 residuals1
-    tmuwt - ; v8dot rf32, rf32, rf29                                # the last trip's stores | s2 142 load dst
-    v8pack tmud, rf15, rf34 ; sub rf15, rf35, rf33                  # s2 142 store dst | s2 small.py:96 sub
-    asr rf21, rf36, 14 ; mov.ifna tmua, rf21                        # s2 small.py:98 residuals1 | s2 142 store dst
-    add rf15, rf21, 8 ; add rf21, rf15, rf39                        # s2 142 rshr | s2 small.py:96 add
-    asr rf15, rf15, 4 ; smul24 rf21, rf21, rf19                     # s2 142 rshr | s2 small.py:96 s2
-    add rf15, rf32, rf15 ; add rf21, rf21, rf8                      # s2 142 add | s2 small.py:98 residuals2
-    max rf9, rf15, 0 ; v8dot rf15, rf9, rf29                        # s2 142 clip | s2 142 load dst
-    min rf9, rf9, rf22 ; add rf12, rf12, rf40                       # s2 142 clip | s2 small.py:98 add
-    vpack rf9, rf38, rf9 ; sub rf12, rf12, rf14                     # s2 142 store dst | s2 small.py:98 sub
-    v8pack tmud, rf13, rf9 ; add rf9, rf12, rf8                     # s2 142 store dst | s2 small.py:98 residuals3
-    asr rf21, rf21, 14 ; mov.ifna tmua, rf24                        # s2 small.py:98 residuals2 | s2 142 store dst
-    asr rf9, rf9, 14 ; v8dot rf37, rf37, rf29                       # s2 small.py:98 residuals3 | s2 142 load dst
-    add rf21, rf21, 8 ; sub.pushc -, rf0, rf3                       # s2 142 rshr | whether there is a trip more
-    asr rf3, rf21, 4 ; mov rf2, rf3                                 # s2 142 rshr | next trip
-    umin tmuau, rf2, rf0 ; add rf3, rf15, rf3 ; thrsw               # the item's record | s2 142 add | uniform 0xfffffffa (vec2)
-    max rf15, rf3, 0 ; add rf3, rf2, rf1                            # s2 142 clip | the item's record
-    min rf9, rf15, rf22 ; add rf15, rf9, 8                          # s2 142 clip | s2 142 rshr
-    vpack rf31, rf31, rf9 ; ldtmu.rf9                               # s2 142 store dst | the item's record
-    v8pack tmud, rf30, rf31 ; add rf21, rf20, rf9 ; ldtmu.rf9       # s2 142 store dst | s2 142 load dst | the item's record
-    asr rf15, rf15, 4 ; mov.ifnb tmua, rf25                         # s2 142 rshr | s2 142 store dst
-    shl rf9, rf9, 5 ; add rf15, rf37, rf15                          # s1 138 x0 | s2 142 add
-    max rf15, rf15, 0 ; add rf9, rf4, rf9                           # s2 142 clip | s1 138 x0
-    min rf15, rf15, rf22 ; mov tmuau, rf9                           # s2 142 clip | s1 138 x0 | uniform 0xfffffffc (vec4)
-    vpack rf5, rf5, rf15 ; sub tmuau, rf9, -16                      # s2 142 store dst | s1 138 x0 | uniform 0xfffffffc (vec4)
-    v8pack tmud, rf6, rf5 ; add rf24, rf21, rf23                    # s2 142 store dst | s2 142 load dst
-    mov.ifnb tmua, rf26 ; add rf25, rf24, rf23 ; thrsw              # s2 142 store dst | s2 142 load dst
-    nop ; add rf26, rf25, rf23                                      # s2 142 load dst
+    add rf36, rf36, 8 ; smul24 rf40, rf33, rf16                     # s2 143 rshr | s2 small.py:95 mul
+    asr rf36, rf36, 4 ; sub rf40, rf41, rf40                        # s2 143 rshr | s2 small.py:95 sub
+    add rf36, rf43, rf36 ; smul24 rf43, rf39, rf17                  # s2 143 add | s2 small.py:95 mul
+    max rf36, rf36, 0 ; sub rf40, rf40, rf43                        # s2 143 clip | s2 small.py:95 s1
+    min rf36, rf36, rf22 ; add rf43, rf40, rf14                     # s2 143 clip | s2 small.py:98 add
+    vpack rf34, rf34, rf36 ; add rf36, rf43, rf8                    # s2 143 store dst | s2 small.py:98 residuals1
+    tmuwt - ; v8dot rf32, rf32, rf29                                # the last trip's stores | s2 143 load dst
+    v8pack tmud, rf15, rf34 ; sub rf15, rf35, rf33                  # s2 143 store dst | s2 small.py:96 sub
+    asr rf21, rf36, 14 ; mov.ifna tmua, rf21                        # s2 small.py:98 residuals1 | s2 143 store dst
+    add rf15, rf21, 8 ; add rf21, rf15, rf39                        # s2 143 rshr | s2 small.py:96 add
+    asr rf15, rf15, 4 ; smul24 rf21, rf21, rf19                     # s2 143 rshr | s2 small.py:96 s2
+    add rf15, rf32, rf15 ; add rf21, rf21, rf8                      # s2 143 add | s2 small.py:98 residuals2
+    max rf9, rf15, 0 ; v8dot rf15, rf9, rf29                        # s2 143 clip | s2 143 load dst
+    min rf9, rf9, rf22 ; add rf12, rf12, rf40                       # s2 143 clip | s2 small.py:98 add
+    vpack rf9, rf38, rf9 ; sub rf12, rf12, rf14                     # s2 143 store dst | s2 small.py:98 sub
+    v8pack tmud, rf13, rf9 ; add rf9, rf12, rf8                     # s2 143 store dst | s2 small.py:98 residuals3
+    asr rf21, rf21, 14 ; mov.ifna tmua, rf24                        # s2 small.py:98 residuals2 | s2 143 store dst
+    asr rf9, rf9, 14 ; v8dot rf37, rf37, rf29                       # s2 small.py:98 residuals3 | s2 143 load dst
+    add rf21, rf21, 8 ; sub.pushc -, rf0, rf3                       # s2 143 rshr | whether there is a trip more
+    asr rf3, rf21, 4 ; mov rf2, rf3                                 # s2 143 rshr | next trip
+    umin tmuau, rf2, rf0 ; add rf3, rf15, rf3 ; thrsw               # the item's record | s2 143 add | uniform 0xfffffffa (vec2)
+    max rf15, rf3, 0 ; add rf3, rf2, rf1                            # s2 143 clip | the item's record
+    min rf9, rf15, rf22 ; add rf15, rf9, 8                          # s2 143 clip | s2 143 rshr
+    vpack rf31, rf31, rf9 ; ldtmu.rf9                               # s2 143 store dst | the item's record
+    v8pack tmud, rf30, rf31 ; add rf21, rf20, rf9 ; ldtmu.rf9       # s2 143 store dst | s2 143 load dst | the item's record
+    asr rf15, rf15, 4 ; mov.ifnb tmua, rf25                         # s2 143 rshr | s2 143 store dst
+    shl rf9, rf9, 5 ; add rf15, rf37, rf15                          # s1 139 x0 | s2 143 add
+    max rf15, rf15, 0 ; add rf9, rf4, rf9                           # s2 143 clip | s1 139 x0
+    min rf15, rf15, rf22 ; mov tmuau, rf9                           # s2 143 clip | s1 139 x0 | uniform 0xfffffffc (vec4)
+    vpack rf5, rf5, rf15 ; sub tmuau, rf9, -16                      # s2 143 store dst | s1 139 x0 | uniform 0xfffffffc (vec4)
+    v8pack tmud, rf6, rf5 ; add rf24, rf21, rf23                    # s2 143 store dst | s2 143 load dst
+    mov.ifnb tmua, rf26 ; add rf25, rf24, rf23 ; thrsw              # s2 143 store dst | s2 143 load dst
+    nop ; add rf26, rf25, rf23                                      # s2 143 load dst
     nop
-    nop ; ldtmu.rf5                                                 # s1 138 x0
+    nop ; ldtmu.rf5                                                 # s1 139 x0
     bu.anyna loop, r:unif                                           # next trip
-    mov rf6, rf5.il ; mov rf12, rf5.ih ; ldtmu.rf5                  # s1 138 x0
-    mov rf14, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf5                 # s1 138 x0
-    mov rf9, rf5.il ; mov rf13, rf5.ih ; ldtmu.rf5                  # s1 138 x1 | s1 138 x0
+    mov rf6, rf5.il ; mov rf12, rf5.ih ; ldtmu.rf5                  # s1 139 x0
+    mov rf14, rf5.il ; mov rf15, rf5.ih ; ldtmu.rf5                 # s1 139 x0
+    mov rf9, rf5.il ; mov rf13, rf5.ih ; ldtmu.rf5                  # s1 139 x1 | s1 139 x0
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not
     ldtmu.-                                                         # looked up for a trip that there is not

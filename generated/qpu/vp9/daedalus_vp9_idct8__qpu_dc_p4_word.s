@@ -46,160 +46,160 @@
     shl rf0, rf0, 3
     and rf0, rf3, 1 ; add rf2, rf0, rf2
     shl rf2, rf2, 3
-    shl rf3, rf0, 2                                                 # 142 load dst
-    setnnmode_uu ; sub rf1, rf1, 1                                  # 142 load dst
+    shl rf3, rf0, 2                                                 # 143 load dst
+    setnnmode_uu ; sub rf1, rf1, 1                                  # 143 load dst
     shl rf1, rf1, 3
     nop ; ldunifrf.rf0                                              # uniform value:records
-    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 138 x0 | uniform value:coeffs
+    add rf2, rf0, rf2 ; add rf0, rf0, rf1 ; ldunifrf.rf1            # 139 x0 | uniform value:coeffs
     umin tmuau, rf2, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # 142 load dst | uniform value:dst
-    nop ; add rf5, rf4, rf3 ; ldunifrf.rf8                          # 142 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf4                                              # 143 load dst | uniform value:dst
+    nop ; add rf5, rf4, rf3 ; ldunifrf.rf8                          # 143 load dst | uniform value:dst_stride
     nop ; ldtmu.rf3                                                 # the item's record
-    nop ; add rf6, rf5, rf3 ; ldtmu.rf3                             # 142 load dst | the item's record
-    shl rf3, rf3, 7 ; add rf4, rf6, rf8                             # 138 x0 | 142 load dst
-    add tmua, rf1, rf3 ; add rf1, rf4, rf8 ; thrsw ; ldunifrf.rf3   # 138 x0 | 142 load dst | small.py:33 mul | uniform 0x00002d41
-    mov tmua, rf6 ; add rf7, rf1, rf8 ; ldunifrf.rf9                # 142 load dst | small.py:33 s0 | uniform 0x00002000
-    mov tmua, rf4 ; add rf4, rf7, rf8 ; ldunifrf.rf10               # 142 load dst | 142 rshr | uniform 0x00000010
-    mov tmua, rf1 ; add rf11, rf4, rf8 ; thrsw ; ldtmu.rf1          # 142 load dst | 138 x0
-    mov rf1, rf1.il ; mov tmua, rf7 ; ldunifrf.rf7                  # 138 x0 | 142 load dst | uniform 0x000000ff
-    mov tmua, rf4 ; smul24 rf1, rf1, rf3 ; ldunifrf.rf15            # 142 load dst | small.py:33 mul | uniform 0x00000100
-    add rf1, rf1, rf9 ; mov tmua, rf11 ; thrsw ; ldtmu.rf12         # small.py:33 s0 | 142 load dst
-    asr rf1, rf1, 14 ; add rf11, rf11, rf8                          # small.py:33 s0 | 142 load dst
-    mov tmua, rf11 ; smul24 rf1, rf1, rf3 ; ldunifrf.rf20           # 142 load dst | small.py:33 mul | uniform 0x00010000
-    and rf9, rf12, rf7 ; add rf1, rf1, rf9 ; thrsw ; ldtmu.rf3      # 142 load dst | small.py:33 s0
-    asr rf1, rf1, 14 ; v8dot rf13, rf12, rf15                       # small.py:33 s0 | 142 load dst
-    and rf10, rf3, rf7 ; add rf1, rf1, rf10 ; ldunifrf.rf23         # 142 load dst | 142 rshr | uniform 0x01000000
-    asr rf4, rf1, 5 ; v8dot rf14, rf3, rf15                         # 142 rshr | 142 load dst
-    add rf9, rf9, rf4 ; v8dot rf17, rf12, rf20 ; thrsw ; ldtmu.rf16 # 142 add | 142 load dst
-    max rf9, rf9, 0 ; v8dot rf18, rf3, rf20                         # 142 clip | 142 load dst
-    min rf19, rf9, rf7 ; v8dot rf12, rf12, rf23 ; ldunifrf.rf9      # 142 clip | 142 load dst | uniform value:threads
-    shl rf1, rf9, 6 ; v8dot rf3, rf3, rf23                          # 142 load dst
-    and rf9, rf16, rf7 ; add rf10, rf10, rf4 ; thrsw ; ldtmu.rf24   # 142 load dst | 142 add
-    max rf10, rf10, 0 ; add rf13, rf13, rf4                         # 142 clip | 142 add
-    max rf13, rf13, 0 ; add rf14, rf14, rf4                         # 142 clip | 142 add
-    max rf14, rf14, 0 ; add rf17, rf17, rf4                         # 142 clip | 142 add
-    max rf17, rf17, 0 ; add rf18, rf18, rf4                         # 142 clip | 142 add
-    max rf18, rf18, 0 ; add rf12, rf12, rf4                         # 142 clip | 142 add
-    max rf3, rf12, 0 ; add rf12, rf3, rf4                           # 142 clip | 142 add
-    max rf21, rf12, 0 ; add tmua, rf11, rf8                         # 142 clip | 142 load dst
-    min rf22, rf10, rf7 ; add rf9, rf9, rf4 ; thrsw ; ldtmu.rf11    # 142 clip | 142 add | 142 load dst
-    max rf9, rf9, 0 ; v8dot rf10, rf16, rf15                        # 142 clip | 142 load dst
-    min rf25, rf13, rf7 ; v8dot rf13, rf16, rf20                    # 142 clip | 142 load dst
-    min rf26, rf14, rf7 ; v8dot rf14, rf16, rf23 ; thrsw ; ldtmu.rf12 # 142 clip | 142 load dst
-    min rf27, rf17, rf7 ; v8dot rf17, rf24, 1                       # 142 clip | 142 load dst
-    min rf29, rf18, rf7 ; add rf18, rf10, rf4                       # 142 clip | 142 add
-    min rf30, rf3, rf7 ; add rf28, rf13, rf4 ; thrsw ; ldtmu.rf13   # 142 clip | 142 add | 142 load dst
-    min rf31, rf21, rf7 ; add rf32, rf14, rf4                       # 142 clip | 142 add
-    min rf9, rf9, rf7 ; add rf3, rf2, rf1                           # 142 clip | the item's record
-    vpack rf16, rf19, rf25 ; add rf10, rf17, rf4 ; ldtmu.rf14       # 142 store dst | 142 add | 142 load dst
-    vpack rf17, rf22, rf26 ; v8dot rf19, rf24, rf15                 # 142 store dst | 142 load dst
-    max rf18, rf18, 0 ; v8dot rf22, rf24, rf20                      # 142 clip | 142 load dst
-    max rf21, rf28, 0 ; add rf26, rf6, rf8                          # 142 clip | 142 store dst
-    vpack rf24, rf27, rf30 ; v8dot rf28, rf24, rf23                 # 142 store dst | 142 load dst
-    vpack rf25, rf29, rf31                                          # 142 store dst
-    max rf27, rf32, 0                                               # 142 clip
+    nop ; add rf6, rf5, rf3 ; ldtmu.rf3                             # 143 load dst | the item's record
+    shl rf3, rf3, 7 ; add rf4, rf6, rf8                             # 139 x0 | 143 load dst
+    add tmua, rf1, rf3 ; add rf1, rf4, rf8 ; thrsw ; ldunifrf.rf3   # 139 x0 | 143 load dst | small.py:33 mul | uniform 0x00002d41
+    mov tmua, rf6 ; add rf7, rf1, rf8 ; ldunifrf.rf9                # 143 load dst | small.py:33 s0 | uniform 0x00002000
+    mov tmua, rf4 ; add rf4, rf7, rf8 ; ldunifrf.rf10               # 143 load dst | 143 rshr | uniform 0x00000010
+    mov tmua, rf1 ; add rf11, rf4, rf8 ; thrsw ; ldtmu.rf1          # 143 load dst | 139 x0
+    mov rf1, rf1.il ; mov tmua, rf7 ; ldunifrf.rf7                  # 139 x0 | 143 load dst | uniform 0x000000ff
+    mov tmua, rf4 ; smul24 rf1, rf1, rf3 ; ldunifrf.rf15            # 143 load dst | small.py:33 mul | uniform 0x00000100
+    add rf1, rf1, rf9 ; mov tmua, rf11 ; thrsw ; ldtmu.rf12         # small.py:33 s0 | 143 load dst
+    asr rf1, rf1, 14 ; add rf11, rf11, rf8                          # small.py:33 s0 | 143 load dst
+    mov tmua, rf11 ; smul24 rf1, rf1, rf3 ; ldunifrf.rf20           # 143 load dst | small.py:33 mul | uniform 0x00010000
+    and rf9, rf12, rf7 ; add rf1, rf1, rf9 ; thrsw ; ldtmu.rf3      # 143 load dst | small.py:33 s0
+    asr rf1, rf1, 14 ; v8dot rf13, rf12, rf15                       # small.py:33 s0 | 143 load dst
+    and rf10, rf3, rf7 ; add rf1, rf1, rf10 ; ldunifrf.rf23         # 143 load dst | 143 rshr | uniform 0x01000000
+    asr rf4, rf1, 5 ; v8dot rf14, rf3, rf15                         # 143 rshr | 143 load dst
+    add rf9, rf9, rf4 ; v8dot rf17, rf12, rf20 ; thrsw ; ldtmu.rf16 # 143 add | 143 load dst
+    max rf9, rf9, 0 ; v8dot rf18, rf3, rf20                         # 143 clip | 143 load dst
+    min rf19, rf9, rf7 ; v8dot rf12, rf12, rf23 ; ldunifrf.rf9      # 143 clip | 143 load dst | uniform value:threads
+    shl rf1, rf9, 6 ; v8dot rf3, rf3, rf23                          # 143 load dst
+    and rf9, rf16, rf7 ; add rf10, rf10, rf4 ; thrsw ; ldtmu.rf24   # 143 load dst | 143 add
+    max rf10, rf10, 0 ; add rf13, rf13, rf4                         # 143 clip | 143 add
+    max rf13, rf13, 0 ; add rf14, rf14, rf4                         # 143 clip | 143 add
+    max rf14, rf14, 0 ; add rf17, rf17, rf4                         # 143 clip | 143 add
+    max rf17, rf17, 0 ; add rf18, rf18, rf4                         # 143 clip | 143 add
+    max rf18, rf18, 0 ; add rf12, rf12, rf4                         # 143 clip | 143 add
+    max rf3, rf12, 0 ; add rf12, rf3, rf4                           # 143 clip | 143 add
+    max rf21, rf12, 0 ; add tmua, rf11, rf8                         # 143 clip | 143 load dst
+    min rf22, rf10, rf7 ; add rf9, rf9, rf4 ; thrsw ; ldtmu.rf11    # 143 clip | 143 add | 143 load dst
+    max rf9, rf9, 0 ; v8dot rf10, rf16, rf15                        # 143 clip | 143 load dst
+    min rf25, rf13, rf7 ; v8dot rf13, rf16, rf20                    # 143 clip | 143 load dst
+    min rf26, rf14, rf7 ; v8dot rf14, rf16, rf23 ; thrsw ; ldtmu.rf12 # 143 clip | 143 load dst
+    min rf27, rf17, rf7 ; v8dot rf17, rf24, 1                       # 143 clip | 143 load dst
+    min rf29, rf18, rf7 ; add rf18, rf10, rf4                       # 143 clip | 143 add
+    min rf30, rf3, rf7 ; add rf28, rf13, rf4 ; thrsw ; ldtmu.rf13   # 143 clip | 143 add | 143 load dst
+    min rf31, rf21, rf7 ; add rf32, rf14, rf4                       # 143 clip | 143 add
+    min rf9, rf9, rf7 ; add rf3, rf2, rf1                           # 143 clip | the item's record
+    vpack rf16, rf19, rf25 ; add rf10, rf17, rf4 ; ldtmu.rf14       # 143 store dst | 143 add | 143 load dst
+    vpack rf17, rf22, rf26 ; v8dot rf19, rf24, rf15                 # 143 store dst | 143 load dst
+    max rf18, rf18, 0 ; v8dot rf22, rf24, rf20                      # 143 clip | 143 load dst
+    max rf21, rf28, 0 ; add rf26, rf6, rf8                          # 143 clip | 143 store dst
+    vpack rf24, rf27, rf30 ; v8dot rf28, rf24, rf23                 # 143 store dst | 143 load dst
+    vpack rf25, rf29, rf31                                          # 143 store dst
+    max rf27, rf32, 0                                               # 143 clip
 loop:
-    min rf18, rf18, rf7 ; sub.pushc -, rf0, rf2                     # 142 clip | 142 store dst
-    tmuwt - ; mov rf2, rf3 ; ldunifrf.rf29                          # the last trip's stores | next trip | 138 x0 | uniform value:coeffs
-    umin tmuau, rf2, rf0 ; add rf19, rf19, rf4 ; thrsw              # the item's record | 142 add | uniform 0xfffffffa (vec2)
-    min rf21, rf21, rf7 ; add rf22, rf22, rf4 ; ldunifrf.rf30       # 142 clip | 142 add | small.py:33 mul | uniform 0x00002d41
-    min rf27, rf27, rf7 ; add rf28, rf28, rf4 ; ldunifrf.rf31       # 142 clip | 142 add | small.py:33 s0 | uniform 0x00002000
-    v8pack tmud, rf16, rf24 ; v8dot rf24, rf11, rf15 ; ldtmu.rf16   # 142 store dst | 142 load dst | the item's record
-    max rf10, rf10, 0 ; mov.ifna tmua, rf6                          # 142 clip | 142 store dst
-    v8pack tmud, rf17, rf25 ; v8dot rf25, rf11, rf20 ; ldtmu.rf17   # 142 store dst | 142 load dst | the item's record
-    shl rf17, rf17, 7 ; v8dot rf32, rf11, rf23                      # 138 x0 | 142 load dst
-    vpack rf11, rf9, rf18 ; v8dot rf9, rf11, 1                      # 142 store dst | 142 load dst
-    max rf19, rf19, 0 ; mov.ifna tmua, rf26                         # 142 clip | 142 store dst
-    max rf17, rf22, 0 ; add tmua, rf29, rf17                        # 142 clip | 138 x0
-    vpack rf16, rf21, rf27 ; add rf6, rf5, rf16 ; thrsw ; ldunifrf.rf21 # 142 store dst | 142 load dst | 142 rshr | uniform 0x00000010
-    max rf28, rf28, 0 ; add rf26, rf26, rf8                         # 142 clip | 142 store dst
-    min rf10, rf10, rf7 ; mov tmua, rf6                             # 142 clip | 142 load dst
-    min rf27, rf19, rf7 ; add rf19, rf9, rf4 ; thrsw ; ldtmu.rf9    # 142 clip | 142 add | 138 x0
-    min rf24, rf17, rf7 ; add rf17, rf24, rf4                       # 142 clip | 142 add
-    min rf28, rf28, rf7 ; add rf25, rf25, rf4                       # 142 clip | 142 add
-    v8pack tmud, rf11, rf16 ; add rf11, rf32, rf4 ; ldtmu.rf16      # 142 store dst | 142 add | 142 load dst
-    max rf32, rf19, 0 ; add rf19, rf6, rf8                          # 142 clip | 142 load dst
-    vpack rf27, rf10, rf27 ; v8dot rf10, rf12, 1                    # 142 store dst | 142 load dst
-    max rf17, rf17, 0 ; v8dot rf22, rf12, rf15                      # 142 clip | 142 load dst
-    max rf25, rf25, 0 ; v8dot rf29, rf12, rf20                      # 142 clip | 142 load dst
-    vpack rf12, rf24, rf28 ; v8dot rf24, rf12, rf23                 # 142 store dst | 142 load dst
-    max rf11, rf11, 0 ; mov.ifna tmua, rf26                         # 142 clip | 142 store dst
-    min rf32, rf32, rf7 ; mov tmua, rf19 ; thrsw                    # 142 clip | 142 load dst
-    min rf17, rf17, rf7 ; add rf26, rf26, rf8                       # 142 clip | 142 store dst
-    min rf25, rf25, rf7 ; add rf10, rf10, rf4                       # 142 clip | 142 add
-    min rf28, rf11, rf7 ; add rf11, rf22, rf4 ; ldtmu.rf22          # 142 clip | 142 add | 142 load dst
-    v8pack tmud, rf27, rf12 ; add rf12, rf29, rf4                   # 142 store dst | 142 add
-    max rf10, rf10, 0 ; add rf24, rf24, rf4                         # 142 clip | 142 add
-    vpack rf19, rf32, rf17 ; add rf17, rf19, rf8                    # 142 store dst | 142 load dst
-    max rf11, rf11, 0 ; v8dot rf32, rf13, rf15                      # 142 clip | 142 load dst
-    max rf12, rf12, 0 ; v8dot rf27, rf13, rf20                      # 142 clip | 142 load dst
-    vpack rf28, rf25, rf28 ; v8dot rf25, rf13, 1                    # 142 store dst | 142 load dst
-    max rf13, rf24, 0 ; v8dot rf24, rf13, rf23                      # 142 clip | 142 load dst
-    min rf10, rf10, rf7 ; mov.ifna tmua, rf26                       # 142 clip | 142 store dst
-    min rf11, rf11, rf7 ; mov tmua, rf17 ; thrsw                    # 142 clip | 142 load dst
-    min rf12, rf12, rf7 ; add rf26, rf26, rf8                       # 142 clip | 142 store dst
-    min rf17, rf13, rf7 ; add rf13, rf17, rf8                       # 142 clip | 142 load dst
-    v8pack tmud, rf19, rf28 ; add rf25, rf25, rf4 ; ldtmu.rf19      # 142 store dst | 142 add | 142 load dst
-    max rf25, rf25, 0 ; add rf32, rf32, rf4                         # 142 clip | 142 add
-    vpack rf10, rf10, rf11 ; add rf11, rf27, rf4                    # 142 store dst | 142 add
-    max rf24, rf32, 0 ; add rf32, rf24, rf4                         # 142 clip | 142 add
-    max rf27, rf11, 0 ; v8dot rf11, rf14, rf15                      # 142 clip | 142 load dst
-    vpack rf17, rf12, rf17 ; v8dot rf12, rf14, 1                    # 142 store dst | 142 load dst
-    max rf28, rf32, 0 ; v8dot rf32, rf14, rf20                      # 142 clip | 142 load dst
-    min rf14, rf25, rf7 ; v8dot rf25, rf14, rf23                    # 142 clip | 142 load dst
-    min rf24, rf24, rf7 ; mov.ifna tmua, rf26                       # 142 clip | 142 store dst
-    min rf27, rf27, rf7 ; mov tmua, rf13 ; thrsw                    # 142 clip | 142 load dst
-    min rf28, rf28, rf7 ; add rf13, rf13, rf8                       # 142 clip | 142 load dst
-    vpack rf14, rf14, rf24 ; add rf24, rf26, rf8                    # 142 store dst
-    v8pack tmud, rf10, rf17 ; mov rf9, rf9.il ; ldtmu.rf29          # 142 store dst | 138 x0 | 142 load dst
-    vpack rf27, rf27, rf28 ; add rf12, rf12, rf4                    # 142 store dst | 142 add
-    max rf11, rf12, 0 ; add rf12, rf11, rf4                         # 142 clip | 142 add
-    max rf12, rf12, 0 ; add rf32, rf32, rf4                         # 142 clip | 142 add
-    max rf4, rf32, 0 ; add rf25, rf25, rf4                          # 142 clip | 142 add
-    max rf25, rf25, 0 ; smul24 rf9, rf9, rf30                       # 142 clip | small.py:33 mul
-    min rf11, rf11, rf7 ; add rf9, rf9, rf31                        # 142 clip | small.py:33 s0
-    asr rf9, rf9, 14 ; add rf32, rf13, rf8                          # small.py:33 s0 | 142 load dst
-    min rf12, rf12, rf7 ; mov.ifna tmua, rf24                       # 142 clip | 142 store dst
-    min rf4, rf4, rf7 ; mov tmua, rf13 ; thrsw                      # 142 clip | 142 load dst
-    min rf25, rf25, rf7 ; mov tmua, rf32                            # 142 clip | 142 load dst
-    vpack rf12, rf11, rf12 ; add rf24, rf24, rf8                    # 142 store dst
-    v8pack tmud, rf14, rf27 ; smul24 rf9, rf9, rf30 ; ldtmu.rf11    # 142 store dst | small.py:33 mul | 142 load dst
-    vpack rf9, rf4, rf25 ; add rf4, rf9, rf31                       # 142 store dst | small.py:33 s0
-    asr rf4, rf4, 14 ; add rf32, rf32, rf8                          # small.py:33 s0 | 142 load dst
-    mov.ifna tmua, rf24 ; add rf4, rf4, rf21 ; thrsw                # 142 store dst | 142 rshr
-    asr rf4, rf4, 5 ; v8dot rf21, rf16, rf15                        # 142 rshr | 142 load dst
-    tmuwt - ; v8dot rf25, rf16, 1                                   # 142 load dst
-    v8pack tmud, rf12, rf9 ; v8dot rf9, rf22, 1                     # 142 store dst | 142 load dst
-    shr rf14, rf16, -8 ; v8dot rf31, rf22, rf15                     # 142 load dst
-    shr rf27, rf22, -8 ; v8dot rf16, rf16, rf20                     # 142 load dst
-    add rf22, rf25, rf4 ; v8dot rf25, rf22, rf20 ; ldtmu.rf12       # 142 add | 142 load dst
-    max rf9, rf22, 0 ; add rf22, rf9, rf4                           # 142 clip | 142 add
-    max rf21, rf22, 0 ; add rf22, rf21, rf4                         # 142 clip | 142 add
-    max rf22, rf22, 0 ; add rf31, rf31, rf4                         # 142 clip | 142 add
-    max rf16, rf31, 0 ; add rf31, rf16, rf4                         # 142 clip | 142 add
-    max rf25, rf31, 0 ; add rf31, rf25, rf4                         # 142 clip | 142 add
-    max rf14, rf31, 0 ; add rf31, rf14, rf4                         # 142 clip | 142 add
-    max rf27, rf31, 0 ; add rf31, rf27, rf4                         # 142 clip | 142 add
-    max rf30, rf31, 0 ; v8dot rf31, rf19, rf15                      # 142 clip | 142 load dst
-    min rf28, rf9, rf7 ; v8dot rf9, rf19, 1                         # 142 clip | 142 load dst
-    min rf21, rf21, rf7 ; add rf9, rf9, rf4                         # 142 clip | 142 add
-    max rf9, rf9, 0 ; v8dot rf10, rf19, rf20                        # 142 clip | 142 load dst
-    min rf19, rf22, rf7 ; v8dot rf22, rf19, rf23                    # 142 clip | 142 load dst
-    min rf24, rf16, rf7 ; add.ifna tmua, rf24, rf8                  # 142 clip | 142 store dst
-    min rf25, rf25, rf7 ; mov tmua, rf32 ; thrsw                    # 142 clip | 142 load dst
-    min rf32, rf14, rf7 ; add tmua, rf32, rf8                       # 142 clip | 142 load dst
-    min rf14, rf27, rf7 ; v8dot rf27, rf29, 1                       # 142 clip | 142 load dst
-    min rf31, rf30, rf7 ; add rf30, rf31, rf4 ; thrsw ; ldtmu.rf13  # 142 clip | 142 add | 142 load dst
-    min rf9, rf9, rf7 ; add rf10, rf10, rf4                         # 142 clip | 142 add
-    vpack rf16, rf28, rf19 ; add rf28, rf22, rf4                    # 142 store dst | 142 add
-    vpack rf17, rf21, rf24 ; sub.pushc -, rf0, rf3                  # 142 store dst | whether there is a trip more
-    max rf18, rf30, 0 ; add rf3, rf2, rf1                           # 142 clip | the item's record
-    max rf21, rf10, 0 ; add rf10, rf27, rf4                         # 142 clip | 142 add
-    vpack rf24, rf25, rf14 ; v8dot rf19, rf29, rf15 ; ldtmu.rf14    # 142 store dst | 142 load dst
+    min rf18, rf18, rf7 ; sub.pushc -, rf0, rf2                     # 143 clip | 143 store dst
+    tmuwt - ; mov rf2, rf3 ; ldunifrf.rf29                          # the last trip's stores | next trip | 139 x0 | uniform value:coeffs
+    umin tmuau, rf2, rf0 ; add rf19, rf19, rf4 ; thrsw              # the item's record | 143 add | uniform 0xfffffffa (vec2)
+    min rf21, rf21, rf7 ; add rf22, rf22, rf4 ; ldunifrf.rf30       # 143 clip | 143 add | small.py:33 mul | uniform 0x00002d41
+    min rf27, rf27, rf7 ; add rf28, rf28, rf4 ; ldunifrf.rf31       # 143 clip | 143 add | small.py:33 s0 | uniform 0x00002000
+    v8pack tmud, rf16, rf24 ; v8dot rf24, rf11, rf15 ; ldtmu.rf16   # 143 store dst | 143 load dst | the item's record
+    max rf10, rf10, 0 ; mov.ifna tmua, rf6                          # 143 clip | 143 store dst
+    v8pack tmud, rf17, rf25 ; v8dot rf25, rf11, rf20 ; ldtmu.rf17   # 143 store dst | 143 load dst | the item's record
+    shl rf17, rf17, 7 ; v8dot rf32, rf11, rf23                      # 139 x0 | 143 load dst
+    vpack rf11, rf9, rf18 ; v8dot rf9, rf11, 1                      # 143 store dst | 143 load dst
+    max rf19, rf19, 0 ; mov.ifna tmua, rf26                         # 143 clip | 143 store dst
+    max rf17, rf22, 0 ; add tmua, rf29, rf17                        # 143 clip | 139 x0
+    vpack rf16, rf21, rf27 ; add rf6, rf5, rf16 ; thrsw ; ldunifrf.rf21 # 143 store dst | 143 load dst | 143 rshr | uniform 0x00000010
+    max rf28, rf28, 0 ; add rf26, rf26, rf8                         # 143 clip | 143 store dst
+    min rf10, rf10, rf7 ; mov tmua, rf6                             # 143 clip | 143 load dst
+    min rf27, rf19, rf7 ; add rf19, rf9, rf4 ; thrsw ; ldtmu.rf9    # 143 clip | 143 add | 139 x0
+    min rf24, rf17, rf7 ; add rf17, rf24, rf4                       # 143 clip | 143 add
+    min rf28, rf28, rf7 ; add rf25, rf25, rf4                       # 143 clip | 143 add
+    v8pack tmud, rf11, rf16 ; add rf11, rf32, rf4 ; ldtmu.rf16      # 143 store dst | 143 add | 143 load dst
+    max rf32, rf19, 0 ; add rf19, rf6, rf8                          # 143 clip | 143 load dst
+    vpack rf27, rf10, rf27 ; v8dot rf10, rf12, 1                    # 143 store dst | 143 load dst
+    max rf17, rf17, 0 ; v8dot rf22, rf12, rf15                      # 143 clip | 143 load dst
+    max rf25, rf25, 0 ; v8dot rf29, rf12, rf20                      # 143 clip | 143 load dst
+    vpack rf12, rf24, rf28 ; v8dot rf24, rf12, rf23                 # 143 store dst | 143 load dst
+    max rf11, rf11, 0 ; mov.ifna tmua, rf26                         # 143 clip | 143 store dst
+    min rf32, rf32, rf7 ; mov tmua, rf19 ; thrsw                    # 143 clip | 143 load dst
+    min rf17, rf17, rf7 ; add rf26, rf26, rf8                       # 143 clip | 143 store dst
+    min rf25, rf25, rf7 ; add rf10, rf10, rf4                       # 143 clip | 143 add
+    min rf28, rf11, rf7 ; add rf11, rf22, rf4 ; ldtmu.rf22          # 143 clip | 143 add | 143 load dst
+    v8pack tmud, rf27, rf12 ; add rf12, rf29, rf4                   # 143 store dst | 143 add
+    max rf10, rf10, 0 ; add rf24, rf24, rf4                         # 143 clip | 143 add
+    vpack rf19, rf32, rf17 ; add rf17, rf19, rf8                    # 143 store dst | 143 load dst
+    max rf11, rf11, 0 ; v8dot rf32, rf13, rf15                      # 143 clip | 143 load dst
+    max rf12, rf12, 0 ; v8dot rf27, rf13, rf20                      # 143 clip | 143 load dst
+    vpack rf28, rf25, rf28 ; v8dot rf25, rf13, 1                    # 143 store dst | 143 load dst
+    max rf13, rf24, 0 ; v8dot rf24, rf13, rf23                      # 143 clip | 143 load dst
+    min rf10, rf10, rf7 ; mov.ifna tmua, rf26                       # 143 clip | 143 store dst
+    min rf11, rf11, rf7 ; mov tmua, rf17 ; thrsw                    # 143 clip | 143 load dst
+    min rf12, rf12, rf7 ; add rf26, rf26, rf8                       # 143 clip | 143 store dst
+    min rf17, rf13, rf7 ; add rf13, rf17, rf8                       # 143 clip | 143 load dst
+    v8pack tmud, rf19, rf28 ; add rf25, rf25, rf4 ; ldtmu.rf19      # 143 store dst | 143 add | 143 load dst
+    max rf25, rf25, 0 ; add rf32, rf32, rf4                         # 143 clip | 143 add
+    vpack rf10, rf10, rf11 ; add rf11, rf27, rf4                    # 143 store dst | 143 add
+    max rf24, rf32, 0 ; add rf32, rf24, rf4                         # 143 clip | 143 add
+    max rf27, rf11, 0 ; v8dot rf11, rf14, rf15                      # 143 clip | 143 load dst
+    vpack rf17, rf12, rf17 ; v8dot rf12, rf14, 1                    # 143 store dst | 143 load dst
+    max rf28, rf32, 0 ; v8dot rf32, rf14, rf20                      # 143 clip | 143 load dst
+    min rf14, rf25, rf7 ; v8dot rf25, rf14, rf23                    # 143 clip | 143 load dst
+    min rf24, rf24, rf7 ; mov.ifna tmua, rf26                       # 143 clip | 143 store dst
+    min rf27, rf27, rf7 ; mov tmua, rf13 ; thrsw                    # 143 clip | 143 load dst
+    min rf28, rf28, rf7 ; add rf13, rf13, rf8                       # 143 clip | 143 load dst
+    vpack rf14, rf14, rf24 ; add rf24, rf26, rf8                    # 143 store dst
+    v8pack tmud, rf10, rf17 ; mov rf9, rf9.il ; ldtmu.rf29          # 143 store dst | 139 x0 | 143 load dst
+    vpack rf27, rf27, rf28 ; add rf12, rf12, rf4                    # 143 store dst | 143 add
+    max rf11, rf12, 0 ; add rf12, rf11, rf4                         # 143 clip | 143 add
+    max rf12, rf12, 0 ; add rf32, rf32, rf4                         # 143 clip | 143 add
+    max rf4, rf32, 0 ; add rf25, rf25, rf4                          # 143 clip | 143 add
+    max rf25, rf25, 0 ; smul24 rf9, rf9, rf30                       # 143 clip | small.py:33 mul
+    min rf11, rf11, rf7 ; add rf9, rf9, rf31                        # 143 clip | small.py:33 s0
+    asr rf9, rf9, 14 ; add rf32, rf13, rf8                          # small.py:33 s0 | 143 load dst
+    min rf12, rf12, rf7 ; mov.ifna tmua, rf24                       # 143 clip | 143 store dst
+    min rf4, rf4, rf7 ; mov tmua, rf13 ; thrsw                      # 143 clip | 143 load dst
+    min rf25, rf25, rf7 ; mov tmua, rf32                            # 143 clip | 143 load dst
+    vpack rf12, rf11, rf12 ; add rf24, rf24, rf8                    # 143 store dst
+    v8pack tmud, rf14, rf27 ; smul24 rf9, rf9, rf30 ; ldtmu.rf11    # 143 store dst | small.py:33 mul | 143 load dst
+    vpack rf9, rf4, rf25 ; add rf4, rf9, rf31                       # 143 store dst | small.py:33 s0
+    asr rf4, rf4, 14 ; add rf32, rf32, rf8                          # small.py:33 s0 | 143 load dst
+    mov.ifna tmua, rf24 ; add rf4, rf4, rf21 ; thrsw                # 143 store dst | 143 rshr
+    asr rf4, rf4, 5 ; v8dot rf21, rf16, rf15                        # 143 rshr | 143 load dst
+    tmuwt - ; v8dot rf25, rf16, 1                                   # 143 load dst
+    v8pack tmud, rf12, rf9 ; v8dot rf9, rf22, 1                     # 143 store dst | 143 load dst
+    shr rf14, rf16, -8 ; v8dot rf31, rf22, rf15                     # 143 load dst
+    shr rf27, rf22, -8 ; v8dot rf16, rf16, rf20                     # 143 load dst
+    add rf22, rf25, rf4 ; v8dot rf25, rf22, rf20 ; ldtmu.rf12       # 143 add | 143 load dst
+    max rf9, rf22, 0 ; add rf22, rf9, rf4                           # 143 clip | 143 add
+    max rf21, rf22, 0 ; add rf22, rf21, rf4                         # 143 clip | 143 add
+    max rf22, rf22, 0 ; add rf31, rf31, rf4                         # 143 clip | 143 add
+    max rf16, rf31, 0 ; add rf31, rf16, rf4                         # 143 clip | 143 add
+    max rf25, rf31, 0 ; add rf31, rf25, rf4                         # 143 clip | 143 add
+    max rf14, rf31, 0 ; add rf31, rf14, rf4                         # 143 clip | 143 add
+    max rf27, rf31, 0 ; add rf31, rf27, rf4                         # 143 clip | 143 add
+    max rf30, rf31, 0 ; v8dot rf31, rf19, rf15                      # 143 clip | 143 load dst
+    min rf28, rf9, rf7 ; v8dot rf9, rf19, 1                         # 143 clip | 143 load dst
+    min rf21, rf21, rf7 ; add rf9, rf9, rf4                         # 143 clip | 143 add
+    max rf9, rf9, 0 ; v8dot rf10, rf19, rf20                        # 143 clip | 143 load dst
+    min rf19, rf22, rf7 ; v8dot rf22, rf19, rf23                    # 143 clip | 143 load dst
+    min rf24, rf16, rf7 ; add.ifna tmua, rf24, rf8                  # 143 clip | 143 store dst
+    min rf25, rf25, rf7 ; mov tmua, rf32 ; thrsw                    # 143 clip | 143 load dst
+    min rf32, rf14, rf7 ; add tmua, rf32, rf8                       # 143 clip | 143 load dst
+    min rf14, rf27, rf7 ; v8dot rf27, rf29, 1                       # 143 clip | 143 load dst
+    min rf31, rf30, rf7 ; add rf30, rf31, rf4 ; thrsw ; ldtmu.rf13  # 143 clip | 143 add | 143 load dst
+    min rf9, rf9, rf7 ; add rf10, rf10, rf4                         # 143 clip | 143 add
+    vpack rf16, rf28, rf19 ; add rf28, rf22, rf4                    # 143 store dst | 143 add
+    vpack rf17, rf21, rf24 ; sub.pushc -, rf0, rf3                  # 143 store dst | whether there is a trip more
+    max rf18, rf30, 0 ; add rf3, rf2, rf1                           # 143 clip | the item's record
+    max rf21, rf10, 0 ; add rf10, rf27, rf4                         # 143 clip | 143 add
+    vpack rf24, rf25, rf14 ; v8dot rf19, rf29, rf15 ; ldtmu.rf14    # 143 store dst | 143 load dst
     bu.anyna loop, r:unif                                           # next trip
-    vpack rf25, rf32, rf31 ; v8dot rf22, rf29, rf20                 # 142 store dst | 142 load dst
-    max rf27, rf28, 0 ; add rf26, rf6, rf8                          # 142 clip | 142 store dst
-    shr rf28, rf29, -8                                              # 142 load dst
+    vpack rf25, rf32, rf31 ; v8dot rf22, rf29, rf20                 # 143 store dst | 143 load dst
+    max rf27, rf28, 0 ; add rf26, rf6, rf8                          # 143 clip | 143 store dst
+    shr rf28, rf29, -8                                              # 143 load dst
     thrsw
     thrsw
     nop

@@ -39,228 +39,228 @@
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:items
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # 142 load dst | uniform value:records
+    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf3                 # 143 load dst | uniform value:records
     shl rf0, rf0, 3
     sub rf0, rf1, 1 ; add rf1, rf3, rf0
     shl rf0, rf0, 3 ; mov rf2, rf1                                  # first trip
     nop ; add rf0, rf3, rf0 ; ldunifrf.rf3                          # uniform value:threads
     umin tmuau, rf1, rf0 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 7
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf11                         # the item's record | 142 load dst | uniform value:dst
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf11                         # the item's record | 143 load dst | uniform value:dst
     nop ; ldtmu.rf4                                                 # the item's record
-    nop ; add rf12, rf11, rf4 ; ldtmu.rf5                           # 142 load dst | the item's record
-    shl rf7, rf5, 7                                                 # 138 x0
-    nop ; ldunifrf.rf6                                              # 138 x0 | uniform value:coeffs
+    nop ; add rf12, rf11, rf4 ; ldtmu.rf5                           # 143 load dst | the item's record
+    shl rf7, rf5, 7                                                 # 139 x0
+    nop ; ldunifrf.rf6                                              # 139 x0 | uniform value:coeffs
     nop ; ldunifrf.rf8                                              # small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf9                                              # small.py:33 s0 | uniform 0x00002000
-    nop ; ldunifrf.rf10                                             # 142 rshr | uniform 0x00000010
-    nop ; ldunifrf.rf13                                             # 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf14                                             # 142 load dst | uniform value:dst_stride
-    nop ; ldunifrf.rf15                                             # 142 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf16                                             # 142 load dst | uniform 0x00010000
-    nop ; ldunifrf.rf17                                             # 142 load dst | uniform 0x01000000
+    nop ; ldunifrf.rf10                                             # 143 rshr | uniform 0x00000010
+    nop ; ldunifrf.rf13                                             # 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf14                                             # 143 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf15                                             # 143 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf16                                             # 143 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf17                                             # 143 load dst | uniform 0x01000000
 loop:
-    tmuwt - ; add rf18, rf12, rf14                                  # 142 load dst
-    umin tmuau, rf3, rf0 ; add rf19, rf18, rf14                     # the item's record | 142 load dst | uniform 0xfffffffa (vec2)
-    add tmua, rf6, rf7 ; add rf7, rf19, rf14 ; thrsw                # 138 x0 | 142 load dst
-    mov tmua, rf12 ; add rf20, rf7, rf14                            # 142 load dst
-    mov tmua, rf18 ; add rf18, rf20, rf14                           # 142 load dst
-    mov tmua, rf19 ; add rf21, rf18, rf14 ; thrsw ; ldtmu.rf19      # 142 load dst | the item's record
-    mov tmua, rf7 ; add rf22, rf12, rf14 ; ldtmu.rf7                # 142 load dst | 142 store dst | the item's record
-    mov tmua, rf20 ; add rf23, rf22, rf14 ; ldtmu.rf20              # 142 load dst | 142 store dst | 138 x0
-    mov rf18, rf20.il ; mov tmua, rf18 ; thrsw ; ldtmu.rf20         # 138 x0 | 142 load dst
-    and rf24, rf20, rf13 ; smul24 rf18, rf18, rf8                   # 142 load dst | small.py:33 mul
-    add rf18, rf18, rf9 ; mov tmua, rf21                            # small.py:33 s0 | 142 load dst
-    asr rf18, rf18, 14 ; add tmua, rf21, rf14                       # small.py:33 s0 | 142 load dst
-    add rf25, rf23, rf14 ; smul24 rf18, rf18, rf8 ; thrsw ; ldtmu.rf21 # 142 store dst | small.py:33 mul | 142 load dst
-    and rf26, rf21, rf13 ; add rf18, rf18, rf9                      # 142 load dst | small.py:33 s0
-    asr rf18, rf18, 14 ; v8dot rf27, rf20, rf15                     # small.py:33 s0 | 142 load dst
-    add rf18, rf18, rf10 ; v8dot rf29, rf21, rf15 ; thrsw ; ldtmu.rf28 # 142 rshr | 142 load dst
-    asr rf18, rf18, 5 ; v8dot rf30, rf28, rf15                      # 142 rshr | 142 load dst
-    add rf24, rf24, rf18 ; add rf26, rf26, rf18                     # 142 add
-    max rf24, rf24, 0 ; add rf27, rf27, rf18                        # 142 clip | 142 add
-    min rf24, rf24, rf13 ; v8dot rf31, rf28, 1                      # 142 clip | 142 load dst
-    max rf26, rf26, 0 ; add rf31, rf31, rf18                        # 142 clip | 142 add
-    min rf26, rf26, rf13 ; add rf32, rf29, rf18 ; thrsw ; ldtmu.rf29 # 142 clip | 142 add | 142 load dst
-    max rf30, rf31, 0 ; add rf31, rf30, rf18                        # 142 clip | 142 add
-    min rf30, rf30, rf13 ; v8dot rf33, rf29, 1                      # 142 clip | 142 load dst
-    max rf33, rf27, 0 ; add rf27, rf33, rf18                        # 142 clip | 142 add
-    max rf27, rf27, 0 ; v8dot rf34, rf29, rf15                      # 142 clip | 142 load dst
-    min rf27, rf27, rf13 ; add rf35, rf34, rf18 ; thrsw ; ldtmu.rf34 # 142 clip | 142 add | 142 load dst
-    min rf36, rf33, rf13 ; v8dot rf33, rf34, 1                      # 142 clip | 142 load dst
-    vpack rf33, rf24, rf36 ; add rf24, rf33, rf18                   # 142 store dst | 142 add
-    max rf24, rf24, 0 ; v8dot rf36, rf34, rf15                      # 142 clip | 142 load dst
-    min rf24, rf24, rf13 ; add rf37, rf36, rf18 ; thrsw ; ldtmu.rf36 # 142 clip | 142 add | 142 load dst
-    max rf32, rf32, 0 ; v8dot rf38, rf36, rf15                      # 142 clip | 142 load dst
-    min rf39, rf32, rf13 ; v8dot rf32, rf36, 1                      # 142 clip | 142 load dst
-    vpack rf39, rf26, rf39 ; add rf26, rf32, rf18 ; thrsw ; ldtmu.rf32 # 142 store dst | 142 add | 142 load dst
-    max rf26, rf26, 0 ; add rf38, rf38, rf18                        # 142 clip | 142 add
-    min rf26, rf26, rf13 ; v8dot rf40, rf32, 1                      # 142 clip | 142 load dst
-    max rf40, rf31, 0 ; add rf31, rf40, rf18                        # 142 clip | 142 add
-    max rf31, rf31, 0 ; v8dot rf41, rf32, rf15                      # 142 clip | 142 load dst
-    min rf31, rf31, rf13 ; add rf42, rf41, rf18 ; ldtmu.rf41        # 142 clip | 142 add | 142 load dst
-    min rf43, rf40, rf13 ; v8dot rf40, rf41, 1                      # 142 clip | 142 load dst
-    vpack rf40, rf30, rf43 ; add rf30, rf40, rf18                   # 142 store dst | 142 add
-    max rf30, rf30, 0 ; v8dot rf43, rf41, rf15                      # 142 clip | 142 load dst
-    min rf30, rf30, rf13 ; add rf43, rf43, rf18                     # 142 clip | 142 add
-    max rf35, rf35, 0 ; v8dot rf44, rf20, rf16                      # 142 clip | 142 load dst
-    min rf35, rf35, rf13 ; add rf44, rf44, rf18                     # 142 clip | 142 add
-    vpack rf27, rf27, rf35 ; v8dot rf35, rf21, rf16                 # 142 store dst | 142 load dst
-    max rf35, rf37, 0 ; add rf37, rf35, rf18                        # 142 clip | 142 add
-    min rf35, rf35, rf13 ; v8dot rf45, rf28, rf16                   # 142 clip | 142 load dst
-    vpack rf24, rf24, rf35 ; add rf35, rf45, rf18                   # 142 store dst | 142 add
-    max rf38, rf38, 0 ; v8dot rf45, rf29, rf16                      # 142 clip | 142 load dst
-    min rf38, rf38, rf13 ; add rf45, rf45, rf18                     # 142 clip | 142 add
-    vpack rf26, rf26, rf38 ; v8dot rf38, rf34, rf16                 # 142 store dst | 142 load dst
-    max rf38, rf42, 0 ; add rf42, rf38, rf18                        # 142 clip | 142 add
-    min rf38, rf38, rf13 ; v8dot rf46, rf36, rf16                   # 142 clip | 142 load dst
-    vpack rf31, rf31, rf38 ; add rf38, rf46, rf18                   # 142 store dst | 142 add
-    max rf43, rf43, 0 ; v8dot rf46, rf32, rf16                      # 142 clip | 142 load dst
-    min rf43, rf43, rf13 ; add rf46, rf46, rf18                     # 142 clip | 142 add
-    vpack rf30, rf30, rf43 ; v8dot rf43, rf41, rf16                 # 142 store dst | 142 load dst
-    max rf43, rf44, 0 ; add rf44, rf43, rf18                        # 142 clip | 142 add
-    min rf20, rf43, rf13 ; v8dot rf43, rf20, rf17                   # 142 clip | 142 load dst
-    max rf37, rf37, 0 ; add rf43, rf43, rf18                        # 142 clip | 142 add
-    min rf37, rf37, rf13 ; sub.pushc -, rf0, rf2                    # 142 clip | 142 store dst
-    max rf21, rf35, 0 ; v8dot rf35, rf21, rf17                      # 142 clip | 142 load dst
-    min rf21, rf21, rf13 ; add rf35, rf35, rf18                     # 142 clip | 142 add
-    max rf28, rf45, 0 ; v8dot rf45, rf28, rf17                      # 142 clip | 142 load dst
-    min rf28, rf28, rf13 ; add rf45, rf45, rf18                     # 142 clip | 142 add
-    max rf29, rf42, 0 ; v8dot rf42, rf29, rf17                      # 142 clip | 142 load dst
-    min rf29, rf29, rf13 ; add rf42, rf42, rf18                     # 142 clip | 142 add
-    max rf34, rf38, 0 ; v8dot rf38, rf34, rf17                      # 142 clip | 142 load dst
-    min rf34, rf34, rf13 ; add rf38, rf38, rf18                     # 142 clip | 142 add
-    max rf46, rf46, 0 ; add rf47, rf25, rf14                        # 142 clip | 142 store dst
-    min rf36, rf46, rf13 ; v8dot rf46, rf36, rf17                   # 142 clip | 142 load dst
-    max rf44, rf44, 0 ; add rf46, rf46, rf18                        # 142 clip | 142 add
-    min rf44, rf44, rf13 ; add rf48, rf47, rf14                     # 142 clip | 142 store dst
-    max rf32, rf43, 0 ; v8dot rf43, rf32, rf17                      # 142 clip | 142 load dst
-    min rf32, rf32, rf13 ; add rf43, rf43, rf18                     # 142 clip | 142 add
-    vpack rf20, rf20, rf32 ; add rf32, rf48, rf14                   # 142 store dst
-    tmuwt - ; v8dot rf41, rf41, rf17                                # the last trip's stores | 142 load dst
-    v8pack tmud, rf33, rf20 ; add rf20, rf41, rf18                  # 142 store dst | 142 add
-    max rf35, rf35, 0 ; mov.ifna tmua, rf12                         # 142 clip | 142 store dst
-    min rf12, rf35, rf13 ; sub rf35, rf12, -4                       # 142 clip | 142 load dst
-    vpack rf12, rf37, rf12 ; mov tmua, rf35 ; thrsw                 # 142 store dst | 142 load dst
-    max rf45, rf45, 0 ; add rf37, rf35, rf14                        # 142 clip | 142 load dst
-    min rf45, rf45, rf13 ; mov tmua, rf37                           # 142 clip | 142 load dst
-    v8pack tmud, rf39, rf12 ; add rf37, rf37, rf14 ; ldtmu.rf12     # 142 store dst | 142 load dst
-    vpack rf21, rf21, rf45 ; mov.ifna tmua, rf22 ; thrsw            # 142 store dst
-    max rf42, rf42, 0 ; mov tmua, rf37                              # 142 clip | 142 load dst
-    min rf42, rf42, rf13 ; v8dot rf22, rf12, 1                      # 142 clip | 142 load dst
-    v8pack tmud, rf40, rf21 ; add rf21, rf22, rf18 ; ldtmu.rf22     # 142 store dst | 142 add | 142 load dst
-    vpack rf23, rf28, rf42 ; mov.ifna tmua, rf23 ; thrsw            # 142 store dst
-    max rf37, rf38, 0 ; add rf38, rf37, rf14                        # 142 clip | 142 load dst
-    min rf37, rf37, rf13 ; v8dot rf28, rf22, 1                      # 142 clip | 142 load dst
-    v8pack tmud, rf27, rf23 ; add rf23, rf28, rf18 ; ldtmu.rf27     # 142 store dst | 142 add | 142 load dst
-    vpack rf25, rf29, rf37 ; mov.ifna tmua, rf25                    # 142 store dst
-    v8pack tmud, rf24, rf25 ; v8dot rf24, rf27, 1                   # 142 store dst | 142 load dst
-    max rf46, rf46, 0 ; mov.ifna tmua, rf47                         # 142 clip | 142 store dst
-    min rf24, rf46, rf13 ; add rf46, rf24, rf18                     # 142 clip | 142 add
-    vpack rf24, rf34, rf24 ; mov tmua, rf38 ; thrsw                 # 142 store dst | 142 load dst
-    max rf38, rf43, 0 ; add rf43, rf38, rf14                        # 142 clip | 142 load dst
-    min rf38, rf38, rf13 ; mov tmua, rf43                           # 142 clip | 142 load dst
-    v8pack tmud, rf26, rf24 ; add rf26, rf43, rf14 ; ldtmu.rf24     # 142 store dst | 142 load dst
-    vpack rf36, rf36, rf38 ; mov.ifna tmua, rf48 ; thrsw            # 142 store dst
-    max rf20, rf20, 0 ; mov tmua, rf26                              # 142 clip | 142 load dst
-    min rf20, rf20, rf13 ; v8dot rf38, rf24, 1                      # 142 clip | 142 load dst
-    v8pack tmud, rf31, rf36 ; add rf31, rf38, rf18 ; ldtmu.rf36     # 142 store dst | 142 add | 142 load dst
-    vpack rf20, rf44, rf20 ; mov.ifna tmua, rf32 ; thrsw            # 142 store dst
-    max rf21, rf21, 0 ; add rf26, rf26, rf14                        # 142 clip | 142 load dst
-    min rf21, rf21, rf13 ; v8dot rf44, rf36, 1                      # 142 clip | 142 load dst
-    v8pack tmud, rf30, rf20 ; add rf20, rf44, rf18 ; ldtmu.rf30     # 142 store dst | 142 add | 142 load dst
-    max rf23, rf23, 0 ; add.ifna tmua, rf32, rf14                   # 142 clip | 142 store dst
-    min rf23, rf23, rf13 ; v8dot rf32, rf30, 1                      # 142 clip | 142 load dst
-    max rf32, rf46, 0 ; add rf46, rf32, rf18                        # 142 clip | 142 add
-    min rf32, rf32, rf13 ; v8dot rf44, rf12, rf15                   # 142 clip | 142 load dst
-    max rf31, rf31, 0 ; add rf44, rf44, rf18                        # 142 clip | 142 add
-    min rf31, rf31, rf13 ; v8dot rf38, rf22, rf15                   # 142 clip | 142 load dst
-    max rf20, rf20, 0 ; add rf38, rf38, rf18                        # 142 clip | 142 add
-    min rf20, rf20, rf13 ; v8dot rf48, rf27, rf15                   # 142 clip | 142 load dst
-    max rf46, rf46, 0 ; add rf48, rf48, rf18                        # 142 clip | 142 add
-    min rf46, rf46, rf13 ; v8dot rf43, rf24, rf15                   # 142 clip | 142 load dst
-    max rf43, rf44, 0 ; add rf44, rf43, rf18                        # 142 clip | 142 add
-    min rf43, rf43, rf13 ; v8dot rf34, rf36, rf15                   # 142 clip | 142 load dst
-    vpack rf21, rf21, rf43 ; add rf34, rf34, rf18                   # 142 store dst | 142 add
-    max rf38, rf38, 0 ; v8dot rf43, rf30, rf15                      # 142 clip | 142 load dst
-    min rf38, rf38, rf13 ; add rf43, rf43, rf18                     # 142 clip | 142 add
-    vpack rf23, rf23, rf38 ; v8dot rf38, rf12, rf16                 # 142 store dst | 142 load dst
-    max rf38, rf48, 0 ; add rf48, rf38, rf18                        # 142 clip | 142 add
-    min rf38, rf38, rf13 ; v8dot rf47, rf22, rf16                   # 142 clip | 142 load dst
-    vpack rf32, rf32, rf38 ; add rf38, rf47, rf18                   # 142 store dst | 142 add
-    max rf44, rf44, 0 ; v8dot rf47, rf27, rf16                      # 142 clip | 142 load dst
-    min rf44, rf44, rf13 ; add rf47, rf47, rf18                     # 142 clip | 142 add
-    vpack rf31, rf31, rf44 ; v8dot rf44, rf24, rf16                 # 142 store dst | 142 load dst
-    max rf34, rf34, 0 ; add rf44, rf44, rf18                        # 142 clip | 142 add
-    min rf34, rf34, rf13 ; v8dot rf25, rf36, rf16                   # 142 clip | 142 load dst
-    vpack rf20, rf20, rf34 ; add rf25, rf25, rf18                   # 142 store dst | 142 add
-    max rf43, rf43, 0 ; v8dot rf34, rf30, rf16                      # 142 clip | 142 load dst
-    min rf34, rf43, rf13 ; add rf43, rf34, rf18                     # 142 clip | 142 add
-    vpack rf34, rf46, rf34 ; v8dot rf12, rf12, rf17                 # 142 store dst | 142 load dst
-    tmuwt - ; add rf12, rf12, rf18                                  # 142 add
-    mov tmua, rf26 ; v8dot rf22, rf22, rf17 ; thrsw                 # 142 load dst
-    max rf26, rf48, 0 ; add tmua, rf26, rf14                        # 142 clip | 142 load dst
-    min rf22, rf26, rf13 ; add rf26, rf22, rf18                     # 142 clip | 142 add
-    add rf48, rf35, rf14 ; v8dot rf46, rf27, rf17 ; thrsw ; ldtmu.rf27 # 142 store dst | 142 load dst
-    and rf29, rf27, rf13 ; v8dot rf37, rf27, rf15                   # 142 load dst
-    max rf38, rf38, 0 ; add rf29, rf29, rf18                        # 142 clip | 142 add
-    max rf29, rf29, 0 ; add rf37, rf37, rf18                        # 142 clip | 142 add
-    min rf29, rf29, rf13 ; v8dot rf42, rf27, rf16 ; ldtmu.rf28      # 142 clip | 142 load dst
-    max rf37, rf37, 0 ; v8dot rf40, rf28, rf15                      # 142 clip | 142 load dst
-    min rf45, rf37, rf13 ; v8dot rf37, rf28, 1                      # 142 clip | 142 load dst
-    vpack rf37, rf29, rf45 ; add rf29, rf37, rf18                   # 142 store dst | 142 add
-    max rf29, rf29, 0 ; add rf40, rf40, rf18                        # 142 clip | 142 add
-    min rf29, rf29, rf13 ; add rf42, rf42, rf18                     # 142 clip | 142 add
-    max rf40, rf40, 0 ; v8dot rf45, rf28, rf16                      # 142 clip | 142 load dst
-    min rf40, rf40, rf13 ; add rf45, rf45, rf18                     # 142 clip | 142 add
-    vpack rf29, rf29, rf40 ; add rf40, rf46, rf18                   # 142 store dst | 142 add
-    min rf38, rf38, rf13 ; add rf46, rf48, rf14                     # 142 clip | 142 store dst
-    max rf24, rf47, 0 ; v8dot rf47, rf24, rf17                      # 142 clip | 142 load dst
-    min rf24, rf24, rf13 ; add rf47, rf47, rf18                     # 142 clip | 142 add
-    max rf44, rf44, 0 ; add rf39, rf46, rf14                        # 142 clip | 142 store dst
-    min rf36, rf44, rf13 ; v8dot rf44, rf36, rf17                   # 142 clip | 142 load dst
-    max rf25, rf25, 0 ; add rf44, rf44, rf18                        # 142 clip | 142 add
-    min rf25, rf25, rf13 ; add rf33, rf39, rf14                     # 142 clip | 142 store dst
-    max rf30, rf43, 0 ; v8dot rf43, rf30, rf17                      # 142 clip | 142 load dst
-    min rf30, rf30, rf13 ; add rf43, rf43, rf18                     # 142 clip | 142 add
-    max rf42, rf42, 0 ; add rf41, rf33, rf14                        # 142 clip | 142 store dst
-    min rf27, rf42, rf13 ; v8dot rf42, rf27, rf17                   # 142 clip | 142 load dst
-    max rf42, rf45, 0 ; add rf45, rf42, rf18                        # 142 clip | 142 add
-    min rf42, rf42, rf13 ; add rf49, rf41, rf14                     # 142 clip | 142 store dst
-    max rf12, rf12, 0 ; v8dot rf28, rf28, rf17                      # 142 clip | 142 load dst
-    min rf12, rf12, rf13 ; add rf18, rf28, rf18                     # 142 clip | 142 add
-    vpack rf12, rf22, rf12 ; sub.pushc -, rf0, rf3                  # 142 store dst | whether there is a trip more
-    v8pack tmud, rf21, rf12 ; mov rf2, rf3                          # 142 store dst | next trip
-    max rf26, rf26, 0 ; mov.ifnb tmua, rf35                         # 142 clip | 142 store dst
-    min rf26, rf26, rf13 ; add rf3, rf2, rf1                        # 142 clip | the item's record
-    vpack rf19, rf38, rf26 ; mov rf4, rf19                          # 142 store dst | next trip
-    v8pack tmud, rf23, rf19 ; add rf12, rf11, rf4                   # 142 store dst | 142 load dst
-    max rf40, rf40, 0 ; mov.ifnb tmua, rf48                         # 142 clip | 142 store dst
-    min rf7, rf40, rf13 ; mov rf5, rf7                              # 142 clip | next trip
-    vpack rf7, rf24, rf7                                            # 142 store dst
-    v8pack tmud, rf32, rf7                                          # 142 store dst
-    max rf46, rf47, 0 ; mov.ifnb tmua, rf46                         # 142 clip | 142 store dst
-    min rf46, rf46, rf13                                            # 142 clip
-    vpack rf36, rf36, rf46                                          # 142 store dst
-    v8pack tmud, rf31, rf36                                         # 142 store dst
-    max rf39, rf44, 0 ; mov.ifnb tmua, rf39                         # 142 clip | 142 store dst
-    min rf39, rf39, rf13                                            # 142 clip
-    vpack rf25, rf25, rf39                                          # 142 store dst
-    v8pack tmud, rf20, rf25                                         # 142 store dst
-    max rf33, rf43, 0 ; mov.ifnb tmua, rf33                         # 142 clip | 142 store dst
-    min rf33, rf33, rf13                                            # 142 clip
-    vpack rf30, rf30, rf33                                          # 142 store dst
-    v8pack tmud, rf34, rf30                                         # 142 store dst
-    max rf41, rf45, 0 ; mov.ifnb tmua, rf41                         # 142 clip | 142 store dst
-    min rf41, rf41, rf13                                            # 142 clip
-    vpack rf27, rf27, rf41                                          # 142 store dst
-    v8pack tmud, rf37, rf27                                         # 142 store dst
-    max rf18, rf18, 0 ; mov.ifnb tmua, rf49                         # 142 clip | 142 store dst
-    min rf18, rf18, rf13                                            # 142 clip
+    tmuwt - ; add rf18, rf12, rf14                                  # 143 load dst
+    umin tmuau, rf3, rf0 ; add rf19, rf18, rf14                     # the item's record | 143 load dst | uniform 0xfffffffa (vec2)
+    add tmua, rf6, rf7 ; add rf7, rf19, rf14 ; thrsw                # 139 x0 | 143 load dst
+    mov tmua, rf12 ; add rf20, rf7, rf14                            # 143 load dst
+    mov tmua, rf18 ; add rf18, rf20, rf14                           # 143 load dst
+    mov tmua, rf19 ; add rf21, rf18, rf14 ; thrsw ; ldtmu.rf19      # 143 load dst | the item's record
+    mov tmua, rf7 ; add rf22, rf12, rf14 ; ldtmu.rf7                # 143 load dst | 143 store dst | the item's record
+    mov tmua, rf20 ; add rf23, rf22, rf14 ; ldtmu.rf20              # 143 load dst | 143 store dst | 139 x0
+    mov rf18, rf20.il ; mov tmua, rf18 ; thrsw ; ldtmu.rf20         # 139 x0 | 143 load dst
+    and rf24, rf20, rf13 ; smul24 rf18, rf18, rf8                   # 143 load dst | small.py:33 mul
+    add rf18, rf18, rf9 ; mov tmua, rf21                            # small.py:33 s0 | 143 load dst
+    asr rf18, rf18, 14 ; add tmua, rf21, rf14                       # small.py:33 s0 | 143 load dst
+    add rf25, rf23, rf14 ; smul24 rf18, rf18, rf8 ; thrsw ; ldtmu.rf21 # 143 store dst | small.py:33 mul | 143 load dst
+    and rf26, rf21, rf13 ; add rf18, rf18, rf9                      # 143 load dst | small.py:33 s0
+    asr rf18, rf18, 14 ; v8dot rf27, rf20, rf15                     # small.py:33 s0 | 143 load dst
+    add rf18, rf18, rf10 ; v8dot rf29, rf21, rf15 ; thrsw ; ldtmu.rf28 # 143 rshr | 143 load dst
+    asr rf18, rf18, 5 ; v8dot rf30, rf28, rf15                      # 143 rshr | 143 load dst
+    add rf24, rf24, rf18 ; add rf26, rf26, rf18                     # 143 add
+    max rf24, rf24, 0 ; add rf27, rf27, rf18                        # 143 clip | 143 add
+    min rf24, rf24, rf13 ; v8dot rf31, rf28, 1                      # 143 clip | 143 load dst
+    max rf26, rf26, 0 ; add rf31, rf31, rf18                        # 143 clip | 143 add
+    min rf26, rf26, rf13 ; add rf32, rf29, rf18 ; thrsw ; ldtmu.rf29 # 143 clip | 143 add | 143 load dst
+    max rf30, rf31, 0 ; add rf31, rf30, rf18                        # 143 clip | 143 add
+    min rf30, rf30, rf13 ; v8dot rf33, rf29, 1                      # 143 clip | 143 load dst
+    max rf33, rf27, 0 ; add rf27, rf33, rf18                        # 143 clip | 143 add
+    max rf27, rf27, 0 ; v8dot rf34, rf29, rf15                      # 143 clip | 143 load dst
+    min rf27, rf27, rf13 ; add rf35, rf34, rf18 ; thrsw ; ldtmu.rf34 # 143 clip | 143 add | 143 load dst
+    min rf36, rf33, rf13 ; v8dot rf33, rf34, 1                      # 143 clip | 143 load dst
+    vpack rf33, rf24, rf36 ; add rf24, rf33, rf18                   # 143 store dst | 143 add
+    max rf24, rf24, 0 ; v8dot rf36, rf34, rf15                      # 143 clip | 143 load dst
+    min rf24, rf24, rf13 ; add rf37, rf36, rf18 ; thrsw ; ldtmu.rf36 # 143 clip | 143 add | 143 load dst
+    max rf32, rf32, 0 ; v8dot rf38, rf36, rf15                      # 143 clip | 143 load dst
+    min rf39, rf32, rf13 ; v8dot rf32, rf36, 1                      # 143 clip | 143 load dst
+    vpack rf39, rf26, rf39 ; add rf26, rf32, rf18 ; thrsw ; ldtmu.rf32 # 143 store dst | 143 add | 143 load dst
+    max rf26, rf26, 0 ; add rf38, rf38, rf18                        # 143 clip | 143 add
+    min rf26, rf26, rf13 ; v8dot rf40, rf32, 1                      # 143 clip | 143 load dst
+    max rf40, rf31, 0 ; add rf31, rf40, rf18                        # 143 clip | 143 add
+    max rf31, rf31, 0 ; v8dot rf41, rf32, rf15                      # 143 clip | 143 load dst
+    min rf31, rf31, rf13 ; add rf42, rf41, rf18 ; ldtmu.rf41        # 143 clip | 143 add | 143 load dst
+    min rf43, rf40, rf13 ; v8dot rf40, rf41, 1                      # 143 clip | 143 load dst
+    vpack rf40, rf30, rf43 ; add rf30, rf40, rf18                   # 143 store dst | 143 add
+    max rf30, rf30, 0 ; v8dot rf43, rf41, rf15                      # 143 clip | 143 load dst
+    min rf30, rf30, rf13 ; add rf43, rf43, rf18                     # 143 clip | 143 add
+    max rf35, rf35, 0 ; v8dot rf44, rf20, rf16                      # 143 clip | 143 load dst
+    min rf35, rf35, rf13 ; add rf44, rf44, rf18                     # 143 clip | 143 add
+    vpack rf27, rf27, rf35 ; v8dot rf35, rf21, rf16                 # 143 store dst | 143 load dst
+    max rf35, rf37, 0 ; add rf37, rf35, rf18                        # 143 clip | 143 add
+    min rf35, rf35, rf13 ; v8dot rf45, rf28, rf16                   # 143 clip | 143 load dst
+    vpack rf24, rf24, rf35 ; add rf35, rf45, rf18                   # 143 store dst | 143 add
+    max rf38, rf38, 0 ; v8dot rf45, rf29, rf16                      # 143 clip | 143 load dst
+    min rf38, rf38, rf13 ; add rf45, rf45, rf18                     # 143 clip | 143 add
+    vpack rf26, rf26, rf38 ; v8dot rf38, rf34, rf16                 # 143 store dst | 143 load dst
+    max rf38, rf42, 0 ; add rf42, rf38, rf18                        # 143 clip | 143 add
+    min rf38, rf38, rf13 ; v8dot rf46, rf36, rf16                   # 143 clip | 143 load dst
+    vpack rf31, rf31, rf38 ; add rf38, rf46, rf18                   # 143 store dst | 143 add
+    max rf43, rf43, 0 ; v8dot rf46, rf32, rf16                      # 143 clip | 143 load dst
+    min rf43, rf43, rf13 ; add rf46, rf46, rf18                     # 143 clip | 143 add
+    vpack rf30, rf30, rf43 ; v8dot rf43, rf41, rf16                 # 143 store dst | 143 load dst
+    max rf43, rf44, 0 ; add rf44, rf43, rf18                        # 143 clip | 143 add
+    min rf20, rf43, rf13 ; v8dot rf43, rf20, rf17                   # 143 clip | 143 load dst
+    max rf37, rf37, 0 ; add rf43, rf43, rf18                        # 143 clip | 143 add
+    min rf37, rf37, rf13 ; sub.pushc -, rf0, rf2                    # 143 clip | 143 store dst
+    max rf21, rf35, 0 ; v8dot rf35, rf21, rf17                      # 143 clip | 143 load dst
+    min rf21, rf21, rf13 ; add rf35, rf35, rf18                     # 143 clip | 143 add
+    max rf28, rf45, 0 ; v8dot rf45, rf28, rf17                      # 143 clip | 143 load dst
+    min rf28, rf28, rf13 ; add rf45, rf45, rf18                     # 143 clip | 143 add
+    max rf29, rf42, 0 ; v8dot rf42, rf29, rf17                      # 143 clip | 143 load dst
+    min rf29, rf29, rf13 ; add rf42, rf42, rf18                     # 143 clip | 143 add
+    max rf34, rf38, 0 ; v8dot rf38, rf34, rf17                      # 143 clip | 143 load dst
+    min rf34, rf34, rf13 ; add rf38, rf38, rf18                     # 143 clip | 143 add
+    max rf46, rf46, 0 ; add rf47, rf25, rf14                        # 143 clip | 143 store dst
+    min rf36, rf46, rf13 ; v8dot rf46, rf36, rf17                   # 143 clip | 143 load dst
+    max rf44, rf44, 0 ; add rf46, rf46, rf18                        # 143 clip | 143 add
+    min rf44, rf44, rf13 ; add rf48, rf47, rf14                     # 143 clip | 143 store dst
+    max rf32, rf43, 0 ; v8dot rf43, rf32, rf17                      # 143 clip | 143 load dst
+    min rf32, rf32, rf13 ; add rf43, rf43, rf18                     # 143 clip | 143 add
+    vpack rf20, rf20, rf32 ; add rf32, rf48, rf14                   # 143 store dst
+    tmuwt - ; v8dot rf41, rf41, rf17                                # the last trip's stores | 143 load dst
+    v8pack tmud, rf33, rf20 ; add rf20, rf41, rf18                  # 143 store dst | 143 add
+    max rf35, rf35, 0 ; mov.ifna tmua, rf12                         # 143 clip | 143 store dst
+    min rf12, rf35, rf13 ; sub rf35, rf12, -4                       # 143 clip | 143 load dst
+    vpack rf12, rf37, rf12 ; mov tmua, rf35 ; thrsw                 # 143 store dst | 143 load dst
+    max rf45, rf45, 0 ; add rf37, rf35, rf14                        # 143 clip | 143 load dst
+    min rf45, rf45, rf13 ; mov tmua, rf37                           # 143 clip | 143 load dst
+    v8pack tmud, rf39, rf12 ; add rf37, rf37, rf14 ; ldtmu.rf12     # 143 store dst | 143 load dst
+    vpack rf21, rf21, rf45 ; mov.ifna tmua, rf22 ; thrsw            # 143 store dst
+    max rf42, rf42, 0 ; mov tmua, rf37                              # 143 clip | 143 load dst
+    min rf42, rf42, rf13 ; v8dot rf22, rf12, 1                      # 143 clip | 143 load dst
+    v8pack tmud, rf40, rf21 ; add rf21, rf22, rf18 ; ldtmu.rf22     # 143 store dst | 143 add | 143 load dst
+    vpack rf23, rf28, rf42 ; mov.ifna tmua, rf23 ; thrsw            # 143 store dst
+    max rf37, rf38, 0 ; add rf38, rf37, rf14                        # 143 clip | 143 load dst
+    min rf37, rf37, rf13 ; v8dot rf28, rf22, 1                      # 143 clip | 143 load dst
+    v8pack tmud, rf27, rf23 ; add rf23, rf28, rf18 ; ldtmu.rf27     # 143 store dst | 143 add | 143 load dst
+    vpack rf25, rf29, rf37 ; mov.ifna tmua, rf25                    # 143 store dst
+    v8pack tmud, rf24, rf25 ; v8dot rf24, rf27, 1                   # 143 store dst | 143 load dst
+    max rf46, rf46, 0 ; mov.ifna tmua, rf47                         # 143 clip | 143 store dst
+    min rf24, rf46, rf13 ; add rf46, rf24, rf18                     # 143 clip | 143 add
+    vpack rf24, rf34, rf24 ; mov tmua, rf38 ; thrsw                 # 143 store dst | 143 load dst
+    max rf38, rf43, 0 ; add rf43, rf38, rf14                        # 143 clip | 143 load dst
+    min rf38, rf38, rf13 ; mov tmua, rf43                           # 143 clip | 143 load dst
+    v8pack tmud, rf26, rf24 ; add rf26, rf43, rf14 ; ldtmu.rf24     # 143 store dst | 143 load dst
+    vpack rf36, rf36, rf38 ; mov.ifna tmua, rf48 ; thrsw            # 143 store dst
+    max rf20, rf20, 0 ; mov tmua, rf26                              # 143 clip | 143 load dst
+    min rf20, rf20, rf13 ; v8dot rf38, rf24, 1                      # 143 clip | 143 load dst
+    v8pack tmud, rf31, rf36 ; add rf31, rf38, rf18 ; ldtmu.rf36     # 143 store dst | 143 add | 143 load dst
+    vpack rf20, rf44, rf20 ; mov.ifna tmua, rf32 ; thrsw            # 143 store dst
+    max rf21, rf21, 0 ; add rf26, rf26, rf14                        # 143 clip | 143 load dst
+    min rf21, rf21, rf13 ; v8dot rf44, rf36, 1                      # 143 clip | 143 load dst
+    v8pack tmud, rf30, rf20 ; add rf20, rf44, rf18 ; ldtmu.rf30     # 143 store dst | 143 add | 143 load dst
+    max rf23, rf23, 0 ; add.ifna tmua, rf32, rf14                   # 143 clip | 143 store dst
+    min rf23, rf23, rf13 ; v8dot rf32, rf30, 1                      # 143 clip | 143 load dst
+    max rf32, rf46, 0 ; add rf46, rf32, rf18                        # 143 clip | 143 add
+    min rf32, rf32, rf13 ; v8dot rf44, rf12, rf15                   # 143 clip | 143 load dst
+    max rf31, rf31, 0 ; add rf44, rf44, rf18                        # 143 clip | 143 add
+    min rf31, rf31, rf13 ; v8dot rf38, rf22, rf15                   # 143 clip | 143 load dst
+    max rf20, rf20, 0 ; add rf38, rf38, rf18                        # 143 clip | 143 add
+    min rf20, rf20, rf13 ; v8dot rf48, rf27, rf15                   # 143 clip | 143 load dst
+    max rf46, rf46, 0 ; add rf48, rf48, rf18                        # 143 clip | 143 add
+    min rf46, rf46, rf13 ; v8dot rf43, rf24, rf15                   # 143 clip | 143 load dst
+    max rf43, rf44, 0 ; add rf44, rf43, rf18                        # 143 clip | 143 add
+    min rf43, rf43, rf13 ; v8dot rf34, rf36, rf15                   # 143 clip | 143 load dst
+    vpack rf21, rf21, rf43 ; add rf34, rf34, rf18                   # 143 store dst | 143 add
+    max rf38, rf38, 0 ; v8dot rf43, rf30, rf15                      # 143 clip | 143 load dst
+    min rf38, rf38, rf13 ; add rf43, rf43, rf18                     # 143 clip | 143 add
+    vpack rf23, rf23, rf38 ; v8dot rf38, rf12, rf16                 # 143 store dst | 143 load dst
+    max rf38, rf48, 0 ; add rf48, rf38, rf18                        # 143 clip | 143 add
+    min rf38, rf38, rf13 ; v8dot rf47, rf22, rf16                   # 143 clip | 143 load dst
+    vpack rf32, rf32, rf38 ; add rf38, rf47, rf18                   # 143 store dst | 143 add
+    max rf44, rf44, 0 ; v8dot rf47, rf27, rf16                      # 143 clip | 143 load dst
+    min rf44, rf44, rf13 ; add rf47, rf47, rf18                     # 143 clip | 143 add
+    vpack rf31, rf31, rf44 ; v8dot rf44, rf24, rf16                 # 143 store dst | 143 load dst
+    max rf34, rf34, 0 ; add rf44, rf44, rf18                        # 143 clip | 143 add
+    min rf34, rf34, rf13 ; v8dot rf25, rf36, rf16                   # 143 clip | 143 load dst
+    vpack rf20, rf20, rf34 ; add rf25, rf25, rf18                   # 143 store dst | 143 add
+    max rf43, rf43, 0 ; v8dot rf34, rf30, rf16                      # 143 clip | 143 load dst
+    min rf34, rf43, rf13 ; add rf43, rf34, rf18                     # 143 clip | 143 add
+    vpack rf34, rf46, rf34 ; v8dot rf12, rf12, rf17                 # 143 store dst | 143 load dst
+    tmuwt - ; add rf12, rf12, rf18                                  # 143 add
+    mov tmua, rf26 ; v8dot rf22, rf22, rf17 ; thrsw                 # 143 load dst
+    max rf26, rf48, 0 ; add tmua, rf26, rf14                        # 143 clip | 143 load dst
+    min rf22, rf26, rf13 ; add rf26, rf22, rf18                     # 143 clip | 143 add
+    add rf48, rf35, rf14 ; v8dot rf46, rf27, rf17 ; thrsw ; ldtmu.rf27 # 143 store dst | 143 load dst
+    and rf29, rf27, rf13 ; v8dot rf37, rf27, rf15                   # 143 load dst
+    max rf38, rf38, 0 ; add rf29, rf29, rf18                        # 143 clip | 143 add
+    max rf29, rf29, 0 ; add rf37, rf37, rf18                        # 143 clip | 143 add
+    min rf29, rf29, rf13 ; v8dot rf42, rf27, rf16 ; ldtmu.rf28      # 143 clip | 143 load dst
+    max rf37, rf37, 0 ; v8dot rf40, rf28, rf15                      # 143 clip | 143 load dst
+    min rf45, rf37, rf13 ; v8dot rf37, rf28, 1                      # 143 clip | 143 load dst
+    vpack rf37, rf29, rf45 ; add rf29, rf37, rf18                   # 143 store dst | 143 add
+    max rf29, rf29, 0 ; add rf40, rf40, rf18                        # 143 clip | 143 add
+    min rf29, rf29, rf13 ; add rf42, rf42, rf18                     # 143 clip | 143 add
+    max rf40, rf40, 0 ; v8dot rf45, rf28, rf16                      # 143 clip | 143 load dst
+    min rf40, rf40, rf13 ; add rf45, rf45, rf18                     # 143 clip | 143 add
+    vpack rf29, rf29, rf40 ; add rf40, rf46, rf18                   # 143 store dst | 143 add
+    min rf38, rf38, rf13 ; add rf46, rf48, rf14                     # 143 clip | 143 store dst
+    max rf24, rf47, 0 ; v8dot rf47, rf24, rf17                      # 143 clip | 143 load dst
+    min rf24, rf24, rf13 ; add rf47, rf47, rf18                     # 143 clip | 143 add
+    max rf44, rf44, 0 ; add rf39, rf46, rf14                        # 143 clip | 143 store dst
+    min rf36, rf44, rf13 ; v8dot rf44, rf36, rf17                   # 143 clip | 143 load dst
+    max rf25, rf25, 0 ; add rf44, rf44, rf18                        # 143 clip | 143 add
+    min rf25, rf25, rf13 ; add rf33, rf39, rf14                     # 143 clip | 143 store dst
+    max rf30, rf43, 0 ; v8dot rf43, rf30, rf17                      # 143 clip | 143 load dst
+    min rf30, rf30, rf13 ; add rf43, rf43, rf18                     # 143 clip | 143 add
+    max rf42, rf42, 0 ; add rf41, rf33, rf14                        # 143 clip | 143 store dst
+    min rf27, rf42, rf13 ; v8dot rf42, rf27, rf17                   # 143 clip | 143 load dst
+    max rf42, rf45, 0 ; add rf45, rf42, rf18                        # 143 clip | 143 add
+    min rf42, rf42, rf13 ; add rf49, rf41, rf14                     # 143 clip | 143 store dst
+    max rf12, rf12, 0 ; v8dot rf28, rf28, rf17                      # 143 clip | 143 load dst
+    min rf12, rf12, rf13 ; add rf18, rf28, rf18                     # 143 clip | 143 add
+    vpack rf12, rf22, rf12 ; sub.pushc -, rf0, rf3                  # 143 store dst | whether there is a trip more
+    v8pack tmud, rf21, rf12 ; mov rf2, rf3                          # 143 store dst | next trip
+    max rf26, rf26, 0 ; mov.ifnb tmua, rf35                         # 143 clip | 143 store dst
+    min rf26, rf26, rf13 ; add rf3, rf2, rf1                        # 143 clip | the item's record
+    vpack rf19, rf38, rf26 ; mov rf4, rf19                          # 143 store dst | next trip
+    v8pack tmud, rf23, rf19 ; add rf12, rf11, rf4                   # 143 store dst | 143 load dst
+    max rf40, rf40, 0 ; mov.ifnb tmua, rf48                         # 143 clip | 143 store dst
+    min rf7, rf40, rf13 ; mov rf5, rf7                              # 143 clip | next trip
+    vpack rf7, rf24, rf7                                            # 143 store dst
+    v8pack tmud, rf32, rf7                                          # 143 store dst
+    max rf46, rf47, 0 ; mov.ifnb tmua, rf46                         # 143 clip | 143 store dst
+    min rf46, rf46, rf13                                            # 143 clip
+    vpack rf36, rf36, rf46                                          # 143 store dst
+    v8pack tmud, rf31, rf36                                         # 143 store dst
+    max rf39, rf44, 0 ; mov.ifnb tmua, rf39                         # 143 clip | 143 store dst
+    min rf39, rf39, rf13                                            # 143 clip
+    vpack rf25, rf25, rf39                                          # 143 store dst
+    v8pack tmud, rf20, rf25                                         # 143 store dst
+    max rf33, rf43, 0 ; mov.ifnb tmua, rf33                         # 143 clip | 143 store dst
+    min rf33, rf33, rf13                                            # 143 clip
+    vpack rf30, rf30, rf33                                          # 143 store dst
+    v8pack tmud, rf34, rf30                                         # 143 store dst
+    max rf41, rf45, 0 ; mov.ifnb tmua, rf41                         # 143 clip | 143 store dst
+    min rf41, rf41, rf13                                            # 143 clip
+    vpack rf27, rf27, rf41                                          # 143 store dst
+    v8pack tmud, rf37, rf27                                         # 143 store dst
+    max rf18, rf18, 0 ; mov.ifnb tmua, rf49                         # 143 clip | 143 store dst
+    min rf18, rf18, rf13                                            # 143 clip
     bu.anyna loop, r:unif                                           # next trip
-    vpack rf18, rf42, rf18                                          # 142 store dst
-    v8pack tmud, rf29, rf18                                         # 142 store dst
-    shl rf7, rf5, 7 ; add.ifnb tmua, rf49, rf14                     # 138 x0 | 142 store dst
+    vpack rf18, rf42, rf18                                          # 143 store dst
+    v8pack tmud, rf29, rf18                                         # 143 store dst
+    shl rf7, rf5, 7 ; add.ifnb tmua, rf49, rf14                     # 139 x0 | 143 store dst
     thrsw
     thrsw
     nop

@@ -54,52 +54,52 @@
     shl rf3, rf3, 3
     and rf2, rf0, 1 ; add rf3, rf3, rf2
     shl rf3, rf3, 3
-    shl rf2, rf2, 2                                                 # s2 142 load dst
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 142 load dst
+    shl rf2, rf2, 2                                                 # s2 143 load dst
+    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 143 load dst
     shl rf1, rf1, 3
     nop ; ldunifrf.rf4                                              # uniform value:records
-    add rf3, rf4, rf3 ; add rf1, rf4, rf1 ; ldunifrf.rf4            # s2 142 load dst | uniform value:dst
-    umin tmuau, rf3, rf1 ; add rf18, rf4, rf2 ; thrsw               # the item's record | s2 142 load dst | uniform 0xfffffffa (vec2)
+    add rf3, rf4, rf3 ; add rf1, rf4, rf1 ; ldunifrf.rf4            # s2 143 load dst | uniform value:dst
+    umin tmuau, rf3, rf1 ; add rf18, rf4, rf2 ; thrsw               # the item's record | s2 143 load dst | uniform 0xfffffffa (vec2)
     nop ; ldunifrf.rf2                                              # uniform value:threads
     shl rf2, rf2, 6
     nop ; add rf4, rf3, rf2 ; ldtmu.rf5                             # the item's record
-    nop ; add rf19, rf18, rf5 ; ldtmu.rf5                           # s2 142 load dst | the item's record
-    shl rf6, rf5, 7                                                 # s1 138 x0
-    nop ; ldunifrf.rf5                                              # s1 138 x0 | uniform value:coeffs
-    nop ; add rf6, rf5, rf6 ; ldunifrf.rf21                         # s1 138 x0 | s2 142 load dst | uniform value:dst_stride
-    nop ; add rf22, rf19, rf21 ; ldunifrf.rf7                       # s2 142 load dst | s1 small.py:33 mul | uniform 0x00002d41
+    nop ; add rf19, rf18, rf5 ; ldtmu.rf5                           # s2 143 load dst | the item's record
+    shl rf6, rf5, 7                                                 # s1 139 x0
+    nop ; ldunifrf.rf5                                              # s1 139 x0 | uniform value:coeffs
+    nop ; add rf6, rf5, rf6 ; ldunifrf.rf21                         # s1 139 x0 | s2 143 load dst | uniform value:dst_stride
+    nop ; add rf22, rf19, rf21 ; ldunifrf.rf7                       # s2 143 load dst | s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf8                                              # s1 small.py:33 s0 | uniform 0x00002000
-    nop ; ldunifrf.rf9                                              # s1 138 x2 | uniform 0x00000020
+    nop ; ldunifrf.rf9                                              # s1 139 x2 | uniform 0x00000020
     nop ; ldunifrf.rf10                                             # s1 small.py:28 mul | uniform 0x00003b21
     nop ; ldunifrf.rf11                                             # s1 small.py:28 mul | uniform 0x00003ec5
-    nop ; ldunifrf.rf12                                             # s1 138 x3 | uniform 0x00000030
+    nop ; ldunifrf.rf12                                             # s1 139 x3 | uniform 0x00000030
     nop ; ldunifrf.rf13                                             # s1 small.py:28 mul | uniform 0x00003537
     nop ; ldunifrf.rf14                                             # s1 small.py:28 mul | uniform 0x0000187e
     nop ; ldunifrf.rf15                                             # s1 small.py:28 mul | uniform 0x00000c7c
     nop ; ldunifrf.rf16                                             # s1 small.py:28 mul | uniform 0x0000238e
     nop ; ldunifrf.rf17                                             # s2 small.py:33 add | uniform 0x00042000
-    nop ; ldunifrf.rf20                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf23                                             # s2 142 load dst | uniform 0x00000100
-    nop ; ldunifrf.rf24                                             # s2 142 load dst | uniform 0x00010000
-    nop ; ldunifrf.rf25                                             # s2 142 load dst | uniform 0x01000000
+    nop ; ldunifrf.rf20                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf23                                             # s2 143 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf24                                             # s2 143 load dst | uniform 0x00010000
+    nop ; ldunifrf.rf25                                             # s2 143 load dst | uniform 0x01000000
 loop:
-    tmuwt - ; add rf26, rf22, rf21                                  # s2 142 load dst
-    mov tmuau, rf6 ; add rf27, rf26, rf21 ; thrsw                   # s1 138 x0 | s2 142 load dst | uniform 0xfffffffa (vec2)
-    add tmuau, rf6, rf9 ; add rf28, rf27, rf21                      # s1 138 x2 | s2 142 load dst | uniform 0xfffffffa (vec2)
-    sub tmuau, rf6, -16 ; add rf29, rf28, rf21                      # s1 138 x1 | s2 142 load dst | uniform 0xfffffffa (vec2)
-    add tmuau, rf6, rf12 ; add rf30, rf29, rf21 ; thrsw ; ldtmu.rf6 # s1 138 x3 | s2 142 load dst | s1 138 x0 | uniform 0xfffffffa (vec2)
-    mov rf32, rf6.ih ; mov rf31, rf6.il ; ldtmu.rf6                 # s1 138 x0
-    mov rf33, rf6.ih ; smul24 rf32, rf32, rf7                       # s1 138 x0 | s1 small.py:33 mul
-    mov rf33, rf6.il ; smul24 rf34, rf33, rf7 ; thrsw ; ldtmu.rf6   # s1 138 x0 | s1 small.py:33 mul | s1 138 x2
-    mov rf36, rf6.ih ; mov rf35, rf6.il ; ldtmu.rf6                 # s1 138 x2
-    mov rf38, rf6.ih ; smul24 rf37, rf36, rf10                      # s1 138 x2 | s1 small.py:28 mul
-    add rf39, rf34, rf8 ; smul24 rf40, rf38, rf10 ; thrsw ; ldtmu.rf34 # s1 small.py:33 s0 | s1 small.py:28 mul | s1 138 x1
-    mov rf42, rf34.ih ; mov rf41, rf34.il ; ldtmu.rf34              # s1 138 x1
-    asr rf39, rf39, 14 ; mov rf43, rf34.ih                          # s1 small.py:33 s0 | s1 138 x1
-    mov rf44, rf34.il ; smul24 rf45, rf43, rf11 ; ldtmu.rf34        # s1 138 x1 | s1 small.py:28 mul | s1 138 x3
-    mov rf47, rf34.ih ; mov rf46, rf34.il ; ldtmu.rf34              # s1 138 x3
-    and.pushz -, rf0, 1 ; mov rf48, rf34.ih                         # s2 140 x0 | s1 138 x3
-    mov rf34, rf34.il ; smul24 rf49, rf48, rf16                     # s1 138 x3 | s1 small.py:28 mul
+    tmuwt - ; add rf26, rf22, rf21                                  # s2 143 load dst
+    mov tmuau, rf6 ; add rf27, rf26, rf21 ; thrsw                   # s1 139 x0 | s2 143 load dst | uniform 0xfffffffa (vec2)
+    add tmuau, rf6, rf9 ; add rf28, rf27, rf21                      # s1 139 x2 | s2 143 load dst | uniform 0xfffffffa (vec2)
+    sub tmuau, rf6, -16 ; add rf29, rf28, rf21                      # s1 139 x1 | s2 143 load dst | uniform 0xfffffffa (vec2)
+    add tmuau, rf6, rf12 ; add rf30, rf29, rf21 ; thrsw ; ldtmu.rf6 # s1 139 x3 | s2 143 load dst | s1 139 x0 | uniform 0xfffffffa (vec2)
+    mov rf32, rf6.ih ; mov rf31, rf6.il ; ldtmu.rf6                 # s1 139 x0
+    mov rf33, rf6.ih ; smul24 rf32, rf32, rf7                       # s1 139 x0 | s1 small.py:33 mul
+    mov rf33, rf6.il ; smul24 rf34, rf33, rf7 ; thrsw ; ldtmu.rf6   # s1 139 x0 | s1 small.py:33 mul | s1 139 x2
+    mov rf36, rf6.ih ; mov rf35, rf6.il ; ldtmu.rf6                 # s1 139 x2
+    mov rf38, rf6.ih ; smul24 rf37, rf36, rf10                      # s1 139 x2 | s1 small.py:28 mul
+    add rf39, rf34, rf8 ; smul24 rf40, rf38, rf10 ; thrsw ; ldtmu.rf34 # s1 small.py:33 s0 | s1 small.py:28 mul | s1 139 x1
+    mov rf42, rf34.ih ; mov rf41, rf34.il ; ldtmu.rf34              # s1 139 x1
+    asr rf39, rf39, 14 ; mov rf43, rf34.ih                          # s1 small.py:33 s0 | s1 139 x1
+    mov rf44, rf34.il ; smul24 rf45, rf43, rf11 ; ldtmu.rf34        # s1 139 x1 | s1 small.py:28 mul | s1 139 x3
+    mov rf47, rf34.ih ; mov rf46, rf34.il ; ldtmu.rf34              # s1 139 x3
+    and.pushz -, rf0, 1 ; mov rf48, rf34.ih                         # s2 141 x0 | s1 139 x3
+    mov rf34, rf34.il ; smul24 rf49, rf48, rf16                     # s1 139 x3 | s1 small.py:28 mul
     sub rf50, 0, rf49 ; smul24 rf49, rf47, rf16                     # s1 small.py:28 sub | s1 small.py:28 mul
     sub rf43, 0, rf49 ; smul24 rf49, rf43, rf15                     # s1 small.py:28 sub | s1 small.py:28 mul
     add rf45, rf45, rf8 ; smul24 rf48, rf48, rf13                   # s1 small.py:28 s7 | s1 small.py:28 mul
@@ -131,7 +131,7 @@ loop:
     sub rf57, rf56, rf57 ; sub rf56, rf41, rf45                     # s1 small.py:37 sub | s1 small.py:41 o6
     sub rf36, rf46, rf49 ; smul24 rf61, rf36, rf14                  # s1 small.py:41 o5 | s1 small.py:28 mul
     add rf58, rf59, rf58 ; sub rf59, rf59, rf58                     # s1 small.py:37 add | s1 small.py:37 sub
-    mov rf6, rf6.il ; sub rf62, rf34, rf55                          # s1 138 x2 | s1 small.py:41 o6
+    mov rf6, rf6.il ; sub rf62, rf34, rf55                          # s1 139 x2 | s1 small.py:41 o6
     sub rf40, rf48, rf50 ; add rf63, rf40, rf8                      # s1 small.py:41 o5 | s1 small.py:28 s3
     asr rf38, rf63, 14 ; add rf63, rf38, rf8                        # s1 small.py:28 s3 | s1 small.py:28 s2
     asr rf60, rf63, 14 ; smul24 rf63, rf60, rf7                     # s1 small.py:28 s2 | s1 small.py:33 mul
@@ -170,29 +170,29 @@ loop:
     add rf49, rf56, rf53 ; add rf46, rf46, rf49                     # s1 small.py:41 y0 | s1 small.py:41 o4
     add rf55, rf62, rf54 ; add rf34, rf34, rf55                     # s1 small.py:41 y3 | s1 small.py:41 o7
     add rf50, rf44, rf57 ; add rf48, rf48, rf50                     # s1 small.py:41 y1 | s1 small.py:41 o4
-    add rf54, rf60, rf63 ; sub.ifna rf49, rf62, rf54                # s1 small.py:41 y2 | s2 140 x3
+    add rf54, rf60, rf63 ; sub.ifna rf49, rf62, rf54                # s1 small.py:41 y2 | s2 141 x3
     add rf6, rf31, rf6 ; sub rf62, rf31, rf6                        # s1 small.py:41 e0 | s1 small.py:41 e3
     add rf31, rf31, rf35 ; sub rf35, rf31, rf35                     # s1 small.py:41 e1 | s1 small.py:41 e2
-    add rf60, rf39, rf47 ; sub.ifna rf50, rf60, rf63                # s1 small.py:41 y0 | s2 140 x3
+    add rf60, rf39, rf47 ; sub.ifna rf50, rf60, rf63                # s1 small.py:41 y0 | s2 141 x3
     add rf45, rf37, rf43 ; add rf63, rf32, rf58                     # s1 small.py:41 y3 | s1 small.py:41 y1
-    sub.ifna rf54, rf44, rf57 ; add rf44, rf59, rf33                # s2 140 x3 | s1 small.py:41 y2
+    sub.ifna rf54, rf44, rf57 ; add rf44, rf59, rf33                # s2 141 x3 | s1 small.py:41 y2
     add rf52, rf51, rf52 ; sub rf57, rf51, rf52                     # s1 small.py:41 e0 | s1 small.py:41 e3
-    sub.ifna rf55, rf56, rf53 ; add rf53, rf51, rf61                # s2 140 x3 | s1 small.py:41 e1
+    sub.ifna rf55, rf56, rf53 ; add rf53, rf51, rf61                # s2 141 x3 | s1 small.py:41 e1
     sub rf61, rf51, rf61 ; add rf51, rf6, rf40                      # s1 small.py:41 e2 | s1 small.py:41 y0
-    add rf37, rf62, rf46 ; sub.ifna rf60, rf37, rf43                # s1 small.py:41 y3 | s2 140 x1
+    add rf37, rf62, rf46 ; sub.ifna rf60, rf37, rf43                # s1 small.py:41 y3 | s2 141 x1
     add rf43, rf31, rf36 ; add rf56, rf35, rf42                     # s1 small.py:41 y1 | s1 small.py:41 y2
-    sub.ifna rf63, rf59, rf33 ; add rf33, rf52, rf34                # s2 140 x1 | s1 small.py:41 y0
-    add rf32, rf57, rf48 ; sub.ifna rf44, rf32, rf58                # s1 small.py:41 y3 | s2 140 x1
+    sub.ifna rf63, rf59, rf33 ; add rf33, rf52, rf34                # s2 141 x1 | s1 small.py:41 y0
+    add rf32, rf57, rf48 ; sub.ifna rf44, rf32, rf58                # s1 small.py:41 y3 | s2 141 x1
     add rf58, rf53, rf38 ; add rf59, rf61, rf41                     # s1 small.py:41 y1 | s1 small.py:41 y2
-    sub.ifna rf45, rf39, rf47 ; smul24 rf39, rf49, rf16             # s2 140 x1 | s2 small.py:28 mul
-    sub.ifna rf51, rf62, rf46 ; smul24 rf46, rf50, rf16             # s2 140 x0 | s2 small.py:28 mul
-    sub.ifna rf43, rf35, rf42 ; smul24 rf35, rf54, rf16             # s2 140 x0 | s2 small.py:28 mul
-    sub.ifna rf33, rf57, rf48 ; smul24 rf48, rf55, rf16             # s2 140 x2 | s2 small.py:28 mul
-    sub.ifna rf58, rf61, rf41 ; sub.ifna rf56, rf31, rf36           # s2 140 x2 | s2 140 x0
-    sub.ifna rf59, rf53, rf38 ; smul24 rf38, rf60, rf11             # s2 140 x2 | s2 small.py:28 mul
+    sub.ifna rf45, rf39, rf47 ; smul24 rf39, rf49, rf16             # s2 141 x1 | s2 small.py:28 mul
+    sub.ifna rf51, rf62, rf46 ; smul24 rf46, rf50, rf16             # s2 141 x0 | s2 small.py:28 mul
+    sub.ifna rf43, rf35, rf42 ; smul24 rf35, rf54, rf16             # s2 141 x0 | s2 small.py:28 mul
+    sub.ifna rf33, rf57, rf48 ; smul24 rf48, rf55, rf16             # s2 141 x2 | s2 small.py:28 mul
+    sub.ifna rf58, rf61, rf41 ; sub.ifna rf56, rf31, rf36           # s2 141 x2 | s2 141 x0
+    sub.ifna rf59, rf53, rf38 ; smul24 rf38, rf60, rf11             # s2 141 x2 | s2 small.py:28 mul
     sub rf60, 0, rf39 ; smul24 rf39, rf60, rf15                     # s2 small.py:28 sub | s2 small.py:28 mul
-    sub.ifna rf37, rf6, rf40 ; smul24 rf6, rf49, rf13               # s2 140 x0 | s2 small.py:28 mul
-    sub.ifna rf32, rf52, rf34 ; smul24 rf34, rf63, rf11             # s2 140 x2 | s2 small.py:28 mul
+    sub.ifna rf37, rf6, rf40 ; smul24 rf6, rf49, rf13               # s2 141 x0 | s2 small.py:28 mul
+    sub.ifna rf32, rf52, rf34 ; smul24 rf34, rf63, rf11             # s2 141 x2 | s2 small.py:28 mul
     sub rf63, 0, rf46 ; smul24 rf46, rf63, rf15                     # s2 small.py:28 sub | s2 small.py:28 mul
     sub rf50, 0, rf35 ; smul24 rf35, rf50, rf13                     # s2 small.py:28 sub | s2 small.py:28 mul
     sub rf52, 0, rf48 ; smul24 rf48, rf44, rf11                     # s2 small.py:28 sub | s2 small.py:28 mul
@@ -226,175 +226,175 @@ loop:
     asr rf49, rf49, 14 ; add rf46, rf46, rf8                        # s2 small.py:33 s0 | s2 small.py:28 s3
     asr rf31, rf46, 14 ; add rf46, rf31, rf8                        # s2 small.py:28 s3
     asr rf36, rf46, 14 ; add rf46, rf36, rf8                        # s2 small.py:28 s3
-    asr rf46, rf46, 14 ; mov tmua, rf19                             # s2 small.py:28 s3 | s2 142 load dst
+    asr rf46, rf46, 14 ; mov tmua, rf19                             # s2 small.py:28 s3 | s2 143 load dst
     sub rf61, rf38, rf51 ; sub rf41, rf39, rf43 ; thrsw             # s2 small.py:41 o6 | s2 small.py:41 o5
     sub rf42, rf37, rf35 ; sub rf57, rf53, rf63                     # s2 small.py:41 o6 | s2 small.py:41 o5
     sub rf47, rf44, rf54 ; sub rf62, rf48, rf40                     # s2 small.py:41 o6 | s2 small.py:41 o5
-    add rf33, rf38, rf51 ; smul24 rf51, rf33, rf14 ; ldtmu.rf38     # s2 small.py:41 o7 | s2 small.py:28 mul | s2 142 load dst
-    mov tmua, rf22 ; sub rf22, rf45, rf50 ; thrsw                   # s2 142 load dst | s2 small.py:41 o6
+    add rf33, rf38, rf51 ; smul24 rf51, rf33, rf14 ; ldtmu.rf38     # s2 small.py:41 o7 | s2 small.py:28 mul | s2 143 load dst
+    mov tmua, rf22 ; sub rf22, rf45, rf50 ; thrsw                   # s2 143 load dst | s2 small.py:41 o6
     add rf35, rf37, rf35 ; smul24 rf37, rf58, rf14                  # s2 small.py:41 o7 | s2 small.py:28 mul
     sub rf58, rf55, rf52 ; smul24 rf59, rf59, rf14                  # s2 small.py:41 o5 | s2 small.py:28 mul
     add rf54, rf44, rf54 ; add rf44, rf6, rf34                      # s2 small.py:41 o7 | s2 small.py:41 e0
-    add rf45, rf45, rf50 ; smul24 rf50, rf32, rf14 ; ldtmu.rf32     # s2 small.py:41 o7 | s2 small.py:28 mul | s2 142 load dst
-    add rf26, rf51, rf8 ; mov tmua, rf26 ; thrsw                    # s2 small.py:28 s2 | s2 142 load dst
+    add rf45, rf45, rf50 ; smul24 rf50, rf32, rf14 ; ldtmu.rf32     # s2 small.py:41 o7 | s2 small.py:28 mul | s2 143 load dst
+    add rf26, rf51, rf8 ; mov tmua, rf26 ; thrsw                    # s2 small.py:28 s2 | s2 143 load dst
     asr rf26, rf26, 14 ; add rf51, rf61, rf41                       # s2 small.py:28 s2 | s2 small.py:37 add
     add rf51, rf37, rf8 ; smul24 rf37, rf51, rf7                    # s2 small.py:28 s2 | s2 small.py:33 mul
     asr rf51, rf51, 14 ; add rf59, rf59, rf8                        # s2 small.py:28 s2
     asr rf50, rf59, 14 ; add rf59, rf50, rf8                        # s2 small.py:28 s2
     asr rf59, rf59, 14 ; sub rf41, rf61, rf41                       # s2 small.py:28 s2 | s2 small.py:37 sub
     add rf61, rf56, rf31 ; add rf37, rf37, rf8                      # s2 small.py:41 e0 | s2 small.py:33 m6
-    asr rf27, rf37, 14 ; mov tmua, rf27                             # s2 small.py:33 m6 | s2 142 load dst
-    add rf57, rf42, rf57 ; sub rf37, rf42, rf57 ; thrsw ; ldtmu.rf42 # s2 small.py:37 add | s2 small.py:37 sub | s2 142 load dst
-    mov tmua, rf28 ; smul24 rf28, rf57, rf7                         # s2 142 load dst | s2 small.py:33 mul
+    asr rf27, rf37, 14 ; mov tmua, rf27                             # s2 small.py:33 m6 | s2 143 load dst
+    add rf57, rf42, rf57 ; sub rf37, rf42, rf57 ; thrsw ; ldtmu.rf42 # s2 small.py:37 add | s2 small.py:37 sub | s2 143 load dst
+    mov tmua, rf28 ; smul24 rf28, rf57, rf7                         # s2 143 load dst | s2 small.py:33 mul
     add rf57, rf60, rf36 ; add rf28, rf28, rf8                      # s2 small.py:41 e0 | s2 small.py:33 m6
     asr rf41, rf28, 14 ; smul24 rf28, rf41, rf7                     # s2 small.py:33 m6 | s2 small.py:33 mul
     add rf28, rf28, rf8 ; smul24 rf37, rf37, rf7 ; thrsw            # s2 small.py:33 m5 | s2 small.py:33 mul
-    asr rf28, rf28, 14 ; mov tmua, rf29                             # s2 small.py:33 m5 | s2 142 load dst
-    add rf62, rf47, rf62 ; sub rf29, rf47, rf62 ; ldtmu.rf47        # s2 small.py:37 add | s2 small.py:37 sub | s2 142 load dst
+    asr rf28, rf28, 14 ; mov tmua, rf29                             # s2 small.py:33 m5 | s2 143 load dst
+    add rf62, rf47, rf62 ; sub rf29, rf47, rf62 ; ldtmu.rf47        # s2 small.py:37 add | s2 small.py:37 sub | s2 143 load dst
     add rf37, rf37, rf8 ; smul24 rf62, rf62, rf7 ; thrsw            # s2 small.py:33 m5 | s2 small.py:33 mul
     asr rf37, rf37, 14 ; add rf62, rf62, rf8                        # s2 small.py:33 m5 | s2 small.py:33 m6
     asr rf29, rf62, 14 ; smul24 rf62, rf29, rf7                     # s2 small.py:33 m6 | s2 small.py:33 mul
-    add rf62, rf62, rf8 ; mov tmua, rf30 ; thrsw                    # s2 small.py:33 m5 | s2 142 load dst
-    asr rf30, rf62, 14 ; add tmua, rf30, rf21                       # s2 small.py:33 m5 | s2 142 load dst
+    add rf62, rf62, rf8 ; mov tmua, rf30 ; thrsw                    # s2 small.py:33 m5 | s2 143 load dst
+    asr rf30, rf62, 14 ; add tmua, rf30, rf21                       # s2 small.py:33 m5 | s2 143 load dst
     add rf62, rf49, rf46 ; sub rf34, rf6, rf34                      # s2 small.py:41 e0 | s2 small.py:41 e3
-    sub.pushc -, rf1, rf3 ; add rf39, rf39, rf43                    # s2 142 store dst | s2 small.py:41 o4
-    add rf58, rf22, rf58 ; sub rf43, rf22, rf58 ; thrsw ; ldtmu.rf22 # s2 small.py:37 add | s2 small.py:37 sub | s2 142 load dst
+    sub.pushc -, rf1, rf3 ; add rf39, rf39, rf43                    # s2 143 store dst | s2 small.py:41 o4
+    add rf58, rf22, rf58 ; sub rf43, rf22, rf58 ; thrsw ; ldtmu.rf22 # s2 small.py:37 add | s2 small.py:37 sub | s2 143 load dst
     sub rf31, rf56, rf31 ; smul24 rf58, rf58, rf7                   # s2 small.py:41 e3 | s2 small.py:33 mul
     add rf43, rf58, rf8 ; smul24 rf58, rf43, rf7                    # s2 small.py:33 m6 | s2 small.py:33 mul
     asr rf43, rf43, 14 ; add rf58, rf58, rf8                        # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf58, rf58, 14 ; add rf53, rf53, rf63                       # s2 small.py:33 m5 | s2 small.py:41 o4
     add rf36, rf44, rf33 ; sub rf63, rf60, rf36                     # s2 small.py:41 residuals0 | s2 small.py:41 e3
-    asr rf36, rf36, 5 ; add rf40, rf48, rf40                        # s2 142 shr | s2 small.py:41 o4
+    asr rf36, rf36, 5 ; add rf40, rf48, rf40                        # s2 143 shr | s2 small.py:41 o4
     add rf46, rf61, rf35 ; sub rf48, rf49, rf46                     # s2 small.py:41 residuals0 | s2 small.py:41 e3
-    asr rf46, rf46, 5 ; add rf52, rf55, rf52                        # s2 142 shr | s2 small.py:41 o4
-    add rf55, rf57, rf54 ; sub rf44, rf44, rf33 ; ldtmu.rf33        # s2 small.py:41 residuals0 | s2 small.py:41 residuals7 | s2 142 load dst
-    asr rf55, rf55, 5 ; sub rf35, rf61, rf35                        # s2 142 shr | s2 small.py:41 residuals7
-    asr rf44, rf44, 5 ; add rf61, rf62, rf45                        # s2 142 shr | s2 small.py:41 residuals0
-    asr rf57, rf61, 5 ; sub rf54, rf57, rf54                        # s2 142 shr | s2 small.py:41 residuals7
-    and rf45, rf38, rf20 ; sub rf61, rf62, rf45 ; ldtmu.rf62        # s2 142 load dst | s2 small.py:41 residuals7
-    add rf36, rf45, rf36 ; v8dot rf45, rf38, rf23                   # s2 142 add | s2 142 load dst
-    max rf36, rf36, 0 ; add rf45, rf45, rf46                        # s2 142 clip | s2 142 add
-    max rf45, rf45, 0 ; v8dot rf46, rf38, rf24                      # s2 142 clip | s2 142 load dst
-    min rf36, rf36, rf20 ; v8dot rf38, rf38, rf25                   # s2 142 clip | s2 142 load dst
-    min rf46, rf45, rf20 ; add rf55, rf46, rf55 ; ldtmu.rf45        # s2 142 clip | s2 142 add | s2 142 load dst
-    max rf38, rf55, 0 ; add rf55, rf38, rf57                        # s2 142 clip | s2 142 add
-    max rf57, rf55, 0 ; add rf55, rf6, rf26                         # s2 142 clip | s2 small.py:41 e1
-    min rf26, rf38, rf20 ; sub rf6, rf6, rf26                       # s2 142 clip | s2 small.py:41 e2
-    min rf38, rf57, rf20 ; add rf57, rf56, rf51                     # s2 142 clip | s2 small.py:41 e1
-    vpack rf36, rf36, rf46 ; add rf46, rf60, rf50                   # s2 142 store dst | s2 small.py:41 e1
-    vpack rf26, rf26, rf38 ; add rf38, rf49, rf59                   # s2 142 store dst | s2 small.py:41 e1
+    asr rf46, rf46, 5 ; add rf52, rf55, rf52                        # s2 143 shr | s2 small.py:41 o4
+    add rf55, rf57, rf54 ; sub rf44, rf44, rf33 ; ldtmu.rf33        # s2 small.py:41 residuals0 | s2 small.py:41 residuals7 | s2 143 load dst
+    asr rf55, rf55, 5 ; sub rf35, rf61, rf35                        # s2 143 shr | s2 small.py:41 residuals7
+    asr rf44, rf44, 5 ; add rf61, rf62, rf45                        # s2 143 shr | s2 small.py:41 residuals0
+    asr rf57, rf61, 5 ; sub rf54, rf57, rf54                        # s2 143 shr | s2 small.py:41 residuals7
+    and rf45, rf38, rf20 ; sub rf61, rf62, rf45 ; ldtmu.rf62        # s2 143 load dst | s2 small.py:41 residuals7
+    add rf36, rf45, rf36 ; v8dot rf45, rf38, rf23                   # s2 143 add | s2 143 load dst
+    max rf36, rf36, 0 ; add rf45, rf45, rf46                        # s2 143 clip | s2 143 add
+    max rf45, rf45, 0 ; v8dot rf46, rf38, rf24                      # s2 143 clip | s2 143 load dst
+    min rf36, rf36, rf20 ; v8dot rf38, rf38, rf25                   # s2 143 clip | s2 143 load dst
+    min rf46, rf45, rf20 ; add rf55, rf46, rf55 ; ldtmu.rf45        # s2 143 clip | s2 143 add | s2 143 load dst
+    max rf38, rf55, 0 ; add rf55, rf38, rf57                        # s2 143 clip | s2 143 add
+    max rf57, rf55, 0 ; add rf55, rf6, rf26                         # s2 143 clip | s2 small.py:41 e1
+    min rf26, rf38, rf20 ; sub rf6, rf6, rf26                       # s2 143 clip | s2 small.py:41 e2
+    min rf38, rf57, rf20 ; add rf57, rf56, rf51                     # s2 143 clip | s2 small.py:41 e1
+    vpack rf36, rf36, rf46 ; add rf46, rf60, rf50                   # s2 143 store dst | s2 small.py:41 e1
+    vpack rf26, rf26, rf38 ; add rf38, rf49, rf59                   # s2 143 store dst | s2 small.py:41 e1
     tmuwt - ; sub rf51, rf56, rf51                                  # the last trip's stores | s2 small.py:41 e2
-    v8pack tmud, rf36, rf26 ; add rf26, rf55, rf27                  # s2 142 store dst | s2 small.py:41 residuals1
-    asr rf26, rf26, 5 ; add rf36, rf57, rf41                        # s2 142 shr | s2 small.py:41 residuals1
-    asr rf36, rf36, 5 ; add rf56, rf46, rf29                        # s2 142 shr | s2 small.py:41 residuals1
-    asr rf50, rf56, 5 ; sub rf56, rf60, rf50                        # s2 142 shr | s2 small.py:41 e2
+    v8pack tmud, rf36, rf26 ; add rf26, rf55, rf27                  # s2 143 store dst | s2 small.py:41 residuals1
+    asr rf26, rf26, 5 ; add rf36, rf57, rf41                        # s2 143 shr | s2 small.py:41 residuals1
+    asr rf36, rf36, 5 ; add rf56, rf46, rf29                        # s2 143 shr | s2 small.py:41 residuals1
+    asr rf50, rf56, 5 ; sub rf56, rf60, rf50                        # s2 143 shr | s2 small.py:41 e2
     add rf49, rf38, rf43 ; sub rf59, rf49, rf59                     # s2 small.py:41 residuals1 | s2 small.py:41 e2
-    asr rf60, rf49, 5 ; v8dot rf49, rf32, rf23                      # s2 142 shr | s2 142 load dst
-    and rf36, rf32, rf20 ; add rf49, rf49, rf36                     # s2 142 load dst | s2 142 add
-    max rf36, rf49, 0 ; add rf26, rf36, rf26                        # s2 142 clip | s2 142 add
-    max rf26, rf26, 0 ; v8dot rf49, rf32, rf24                      # s2 142 clip | s2 142 load dst
-    min rf26, rf26, rf20 ; v8dot rf32, rf32, rf25                   # s2 142 clip | s2 142 load dst
-    min rf36, rf36, rf20 ; add rf49, rf49, rf50                     # s2 142 clip | s2 142 add
-    max rf50, rf49, 0 ; add rf49, rf6, rf28                         # s2 142 clip | s2 small.py:41 residuals2
-    asr rf32, rf49, 5 ; add rf49, rf32, rf60                        # s2 142 shr | s2 142 add
-    max rf60, rf49, 0 ; add rf49, rf51, rf37                        # s2 142 clip | s2 small.py:41 residuals2
-    asr rf49, rf49, 5 ; mov.ifna tmua, rf19                         # s2 142 shr | s2 142 store dst
-    min rf19, rf50, rf20 ; add rf50, rf19, rf21                     # s2 142 clip | s2 142 store dst
-    min rf28, rf60, rf20 ; sub rf6, rf6, rf28                       # s2 142 clip | s2 small.py:41 residuals5
-    vpack rf26, rf26, rf36 ; add rf36, rf56, rf30                   # s2 142 store dst | s2 small.py:41 residuals2
-    asr rf36, rf36, 5 ; add rf60, rf59, rf58                        # s2 142 shr | s2 small.py:41 residuals2
-    asr rf51, rf60, 5 ; sub rf37, rf51, rf37                        # s2 142 shr | s2 small.py:41 residuals5
-    vpack rf28, rf19, rf28 ; v8dot rf19, rf42, 1                    # s2 142 store dst | s2 142 load dst
-    v8pack tmud, rf26, rf28 ; v8dot rf26, rf42, rf23                # s2 142 store dst | s2 142 load dst
-    asr rf6, rf6, 5 ; v8dot rf28, rf42, rf24                        # s2 142 shr | s2 142 load dst
-    asr rf37, rf37, 5 ; v8dot rf42, rf42, rf25                      # s2 142 shr | s2 142 load dst
-    asr rf32, rf35, 5 ; add rf19, rf19, rf32                        # s2 142 shr | s2 142 add
-    max rf19, rf19, 0 ; add rf35, rf34, rf39                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf26, rf35, 5 ; add rf35, rf26, rf49                        # s2 142 shr | s2 142 add
-    max rf35, rf35, 0 ; add rf49, rf31, rf53                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf28, rf49, 5 ; add rf36, rf28, rf36                        # s2 142 shr | s2 142 add
-    max rf36, rf36, 0 ; add rf49, rf63, rf40                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf42, rf49, 5 ; add rf49, rf42, rf51                        # s2 142 shr | s2 142 add
-    max rf49, rf49, 0 ; add rf51, rf48, rf52                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf60, rf51, 5 ; v8dot rf51, rf47, rf23                      # s2 142 shr | s2 142 load dst
-    min rf19, rf19, rf20 ; sub rf34, rf34, rf39                     # s2 142 clip | s2 small.py:41 residuals4
-    min rf39, rf35, rf20 ; v8dot rf35, rf47, 1                      # s2 142 clip | s2 142 load dst
-    min rf35, rf36, rf20 ; add rf26, rf35, rf26                     # s2 142 clip | s2 142 add
-    min rf36, rf49, rf20 ; v8dot rf49, rf47, rf24                   # s2 142 clip | s2 142 load dst
-    asr rf34, rf34, 5 ; v8dot rf47, rf47, rf25                      # s2 142 shr | s2 142 load dst
-    max rf26, rf26, 0 ; sub rf31, rf31, rf53                        # s2 142 clip | s2 small.py:41 residuals4
-    vpack rf19, rf19, rf39 ; add rf28, rf51, rf28                   # s2 142 store dst | s2 142 add
-    asr rf31, rf31, 5 ; sub rf40, rf63, rf40                        # s2 142 shr | s2 small.py:41 residuals4
-    max rf28, rf28, 0 ; add rf42, rf49, rf42                        # s2 142 clip | s2 142 add
-    asr rf40, rf40, 5 ; sub rf48, rf48, rf52                        # s2 142 shr | s2 small.py:41 residuals4
-    max rf42, rf42, 0 ; add rf47, rf47, rf60                        # s2 142 clip | s2 142 add
-    vpack rf36, rf35, rf36 ; v8dot rf35, rf22, 1                    # s2 142 store dst | s2 142 load dst
-    max rf60, rf47, 0 ; v8dot rf47, rf22, rf23                      # s2 142 clip | s2 142 load dst
-    asr rf52, rf48, 5 ; v8dot rf48, rf22, rf24                      # s2 142 shr | s2 142 load dst
-    min rf22, rf26, rf20 ; v8dot rf26, rf22, rf25                   # s2 142 clip | s2 142 load dst
-    min rf28, rf28, rf20 ; mov.ifna tmua, rf50                      # s2 142 clip | s2 142 store dst
-    min rf42, rf42, rf20 ; add rf50, rf50, rf21                     # s2 142 clip | s2 142 store dst
-    v8pack tmud, rf19, rf36 ; add rf19, rf35, rf34                  # s2 142 store dst | s2 142 add
-    min rf47, rf60, rf20 ; add rf31, rf47, rf31                     # s2 142 clip | s2 142 add
-    max rf19, rf19, 0 ; sub rf30, rf56, rf30                        # s2 142 clip | s2 small.py:41 residuals5
-    vpack rf22, rf22, rf28 ; add rf28, rf48, rf40                   # s2 142 store dst | s2 142 add
-    max rf31, rf31, 0 ; sub rf58, rf59, rf58                        # s2 142 clip | s2 small.py:41 residuals5
-    asr rf26, rf30, 5 ; add rf30, rf26, rf52                        # s2 142 shr | s2 142 add
-    max rf52, rf28, 0 ; v8dot rf28, rf33, rf23                      # s2 142 clip | s2 142 load dst
-    asr rf59, rf58, 5 ; v8dot rf58, rf33, rf24                      # s2 142 shr | s2 142 load dst
-    vpack rf47, rf42, rf47 ; v8dot rf42, rf33, 1                    # s2 142 store dst | s2 142 load dst
-    max rf30, rf30, 0 ; v8dot rf33, rf33, rf25                      # s2 142 clip | s2 142 load dst
-    min rf19, rf19, rf20 ; mov.ifna tmua, rf50                      # s2 142 clip | s2 142 store dst
-    min rf31, rf31, rf20 ; add rf50, rf50, rf21                     # s2 142 clip | s2 142 store dst
-    min rf52, rf52, rf20 ; sub rf27, rf55, rf27                     # s2 142 clip | s2 small.py:41 residuals6
-    v8pack tmud, rf22, rf47 ; add rf6, rf42, rf6                    # s2 142 store dst | s2 142 add
-    min rf41, rf30, rf20 ; sub rf30, rf57, rf41                     # s2 142 clip | s2 small.py:41 residuals6
-    asr rf27, rf27, 5 ; add rf28, rf28, rf37                        # s2 142 shr | s2 142 add
-    max rf6, rf6, 0 ; sub rf29, rf46, rf29                          # s2 142 clip | s2 small.py:41 residuals6
-    asr rf26, rf30, 5 ; add rf30, rf58, rf26                        # s2 142 shr | s2 142 add
-    vpack rf19, rf19, rf31 ; sub rf31, rf38, rf43                   # s2 142 store dst | s2 small.py:41 residuals6
-    max rf28, rf28, 0 ; add rf33, rf33, rf59                        # s2 142 clip | s2 142 add
-    asr rf59, rf29, 5 ; v8dot rf29, rf62, rf23                      # s2 142 shr | s2 142 load dst
-    max rf30, rf30, 0 ; v8dot rf38, rf62, rf24                      # s2 142 clip | s2 142 load dst
-    asr rf31, rf31, 5 ; v8dot rf43, rf62, rf25                      # s2 142 shr | s2 142 load dst
-    max rf33, rf33, 0 ; mov.ifna tmua, rf50                         # s2 142 clip | s2 142 store dst
-    vpack rf52, rf52, rf41 ; v8dot rf41, rf62, 1                    # s2 142 store dst | s2 142 load dst
-    min rf6, rf6, rf20 ; add rf50, rf50, rf21                       # s2 142 clip | s2 142 store dst
-    min rf28, rf28, rf20 ; add rf27, rf41, rf27                     # s2 142 clip | s2 142 add
-    min rf29, rf30, rf20 ; add rf26, rf29, rf26                     # s2 142 clip | s2 142 add
-    min rf38, rf33, rf20 ; add rf33, rf38, rf59                     # s2 142 clip | s2 142 add
-    v8pack tmud, rf19, rf52 ; add rf19, rf43, rf31                  # s2 142 store dst | s2 142 add
-    max rf27, rf27, 0 ; v8dot rf31, rf45, rf23                      # s2 142 clip | s2 142 load dst
-    vpack rf28, rf6, rf28 ; v8dot rf6, rf45, 1                      # s2 142 store dst | s2 142 load dst
-    max rf26, rf26, 0 ; v8dot rf43, rf45, rf24                      # s2 142 clip | s2 142 load dst
-    asr rf45, rf54, 5 ; v8dot rf54, rf45, rf25                      # s2 142 shr | s2 142 load dst
-    max rf33, rf33, 0 ; mov.ifna tmua, rf50                         # s2 142 clip | s2 142 store dst
-    asr rf61, rf61, 5 ; add rf50, rf50, rf21                        # s2 142 shr | s2 142 store dst
-    max rf19, rf19, 0 ; add rf6, rf6, rf44                          # s2 142 clip | s2 142 add
-    vpack rf31, rf29, rf38 ; add rf29, rf31, rf32                   # s2 142 store dst | s2 142 add
-    min rf27, rf27, rf20 ; add rf43, rf43, rf45                     # s2 142 clip | s2 142 add
-    min rf26, rf26, rf20 ; add rf54, rf54, rf61                     # s2 142 clip | s2 142 add
-    min rf33, rf33, rf20 ; mov rf3, rf4                             # s2 142 clip | next trip
-    umin tmuau, rf3, rf1 ; add rf61, rf50, rf21 ; thrsw             # the item's record | s2 142 store dst | uniform 0xfffffffa (vec2)
-    min rf45, rf19, rf20                                            # s2 142 clip
-    max rf32, rf6, 0                                                # s2 142 clip
-    v8pack tmud, rf28, rf31 ; ldtmu.rf28                            # s2 142 store dst | the item's record
-    vpack rf27, rf27, rf26 ; add rf19, rf18, rf28 ; ldtmu.rf26      # s2 142 store dst | s2 142 load dst | the item's record
-    shl rf26, rf26, 7 ; add rf22, rf19, rf21                        # s1 138 x0 | s2 142 load dst
-    max rf26, rf29, 0 ; add rf6, rf5, rf26                          # s2 142 clip | s1 138 x0
-    max rf43, rf43, 0 ; mov.ifna tmua, rf50                         # s2 142 clip | s2 142 store dst
-    max rf54, rf54, 0 ; sub.pushc -, rf1, rf4                       # s2 142 clip | whether there is a trip more
-    vpack rf33, rf33, rf45 ; add rf4, rf3, rf2                      # s2 142 store dst | the item's record
-    min rf32, rf32, rf20                                            # s2 142 clip
-    min rf26, rf26, rf20                                            # s2 142 clip
-    min rf43, rf43, rf20                                            # s2 142 clip
-    min rf54, rf54, rf20                                            # s2 142 clip
-    v8pack tmud, rf27, rf33                                         # s2 142 store dst
-    vpack rf26, rf32, rf26 ; mov.ifnb tmua, rf61                    # s2 142 store dst
+    asr rf60, rf49, 5 ; v8dot rf49, rf32, rf23                      # s2 143 shr | s2 143 load dst
+    and rf36, rf32, rf20 ; add rf49, rf49, rf36                     # s2 143 load dst | s2 143 add
+    max rf36, rf49, 0 ; add rf26, rf36, rf26                        # s2 143 clip | s2 143 add
+    max rf26, rf26, 0 ; v8dot rf49, rf32, rf24                      # s2 143 clip | s2 143 load dst
+    min rf26, rf26, rf20 ; v8dot rf32, rf32, rf25                   # s2 143 clip | s2 143 load dst
+    min rf36, rf36, rf20 ; add rf49, rf49, rf50                     # s2 143 clip | s2 143 add
+    max rf50, rf49, 0 ; add rf49, rf6, rf28                         # s2 143 clip | s2 small.py:41 residuals2
+    asr rf32, rf49, 5 ; add rf49, rf32, rf60                        # s2 143 shr | s2 143 add
+    max rf60, rf49, 0 ; add rf49, rf51, rf37                        # s2 143 clip | s2 small.py:41 residuals2
+    asr rf49, rf49, 5 ; mov.ifna tmua, rf19                         # s2 143 shr | s2 143 store dst
+    min rf19, rf50, rf20 ; add rf50, rf19, rf21                     # s2 143 clip | s2 143 store dst
+    min rf28, rf60, rf20 ; sub rf6, rf6, rf28                       # s2 143 clip | s2 small.py:41 residuals5
+    vpack rf26, rf26, rf36 ; add rf36, rf56, rf30                   # s2 143 store dst | s2 small.py:41 residuals2
+    asr rf36, rf36, 5 ; add rf60, rf59, rf58                        # s2 143 shr | s2 small.py:41 residuals2
+    asr rf51, rf60, 5 ; sub rf37, rf51, rf37                        # s2 143 shr | s2 small.py:41 residuals5
+    vpack rf28, rf19, rf28 ; v8dot rf19, rf42, 1                    # s2 143 store dst | s2 143 load dst
+    v8pack tmud, rf26, rf28 ; v8dot rf26, rf42, rf23                # s2 143 store dst | s2 143 load dst
+    asr rf6, rf6, 5 ; v8dot rf28, rf42, rf24                        # s2 143 shr | s2 143 load dst
+    asr rf37, rf37, 5 ; v8dot rf42, rf42, rf25                      # s2 143 shr | s2 143 load dst
+    asr rf32, rf35, 5 ; add rf19, rf19, rf32                        # s2 143 shr | s2 143 add
+    max rf19, rf19, 0 ; add rf35, rf34, rf39                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf26, rf35, 5 ; add rf35, rf26, rf49                        # s2 143 shr | s2 143 add
+    max rf35, rf35, 0 ; add rf49, rf31, rf53                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf28, rf49, 5 ; add rf36, rf28, rf36                        # s2 143 shr | s2 143 add
+    max rf36, rf36, 0 ; add rf49, rf63, rf40                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf42, rf49, 5 ; add rf49, rf42, rf51                        # s2 143 shr | s2 143 add
+    max rf49, rf49, 0 ; add rf51, rf48, rf52                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf60, rf51, 5 ; v8dot rf51, rf47, rf23                      # s2 143 shr | s2 143 load dst
+    min rf19, rf19, rf20 ; sub rf34, rf34, rf39                     # s2 143 clip | s2 small.py:41 residuals4
+    min rf39, rf35, rf20 ; v8dot rf35, rf47, 1                      # s2 143 clip | s2 143 load dst
+    min rf35, rf36, rf20 ; add rf26, rf35, rf26                     # s2 143 clip | s2 143 add
+    min rf36, rf49, rf20 ; v8dot rf49, rf47, rf24                   # s2 143 clip | s2 143 load dst
+    asr rf34, rf34, 5 ; v8dot rf47, rf47, rf25                      # s2 143 shr | s2 143 load dst
+    max rf26, rf26, 0 ; sub rf31, rf31, rf53                        # s2 143 clip | s2 small.py:41 residuals4
+    vpack rf19, rf19, rf39 ; add rf28, rf51, rf28                   # s2 143 store dst | s2 143 add
+    asr rf31, rf31, 5 ; sub rf40, rf63, rf40                        # s2 143 shr | s2 small.py:41 residuals4
+    max rf28, rf28, 0 ; add rf42, rf49, rf42                        # s2 143 clip | s2 143 add
+    asr rf40, rf40, 5 ; sub rf48, rf48, rf52                        # s2 143 shr | s2 small.py:41 residuals4
+    max rf42, rf42, 0 ; add rf47, rf47, rf60                        # s2 143 clip | s2 143 add
+    vpack rf36, rf35, rf36 ; v8dot rf35, rf22, 1                    # s2 143 store dst | s2 143 load dst
+    max rf60, rf47, 0 ; v8dot rf47, rf22, rf23                      # s2 143 clip | s2 143 load dst
+    asr rf52, rf48, 5 ; v8dot rf48, rf22, rf24                      # s2 143 shr | s2 143 load dst
+    min rf22, rf26, rf20 ; v8dot rf26, rf22, rf25                   # s2 143 clip | s2 143 load dst
+    min rf28, rf28, rf20 ; mov.ifna tmua, rf50                      # s2 143 clip | s2 143 store dst
+    min rf42, rf42, rf20 ; add rf50, rf50, rf21                     # s2 143 clip | s2 143 store dst
+    v8pack tmud, rf19, rf36 ; add rf19, rf35, rf34                  # s2 143 store dst | s2 143 add
+    min rf47, rf60, rf20 ; add rf31, rf47, rf31                     # s2 143 clip | s2 143 add
+    max rf19, rf19, 0 ; sub rf30, rf56, rf30                        # s2 143 clip | s2 small.py:41 residuals5
+    vpack rf22, rf22, rf28 ; add rf28, rf48, rf40                   # s2 143 store dst | s2 143 add
+    max rf31, rf31, 0 ; sub rf58, rf59, rf58                        # s2 143 clip | s2 small.py:41 residuals5
+    asr rf26, rf30, 5 ; add rf30, rf26, rf52                        # s2 143 shr | s2 143 add
+    max rf52, rf28, 0 ; v8dot rf28, rf33, rf23                      # s2 143 clip | s2 143 load dst
+    asr rf59, rf58, 5 ; v8dot rf58, rf33, rf24                      # s2 143 shr | s2 143 load dst
+    vpack rf47, rf42, rf47 ; v8dot rf42, rf33, 1                    # s2 143 store dst | s2 143 load dst
+    max rf30, rf30, 0 ; v8dot rf33, rf33, rf25                      # s2 143 clip | s2 143 load dst
+    min rf19, rf19, rf20 ; mov.ifna tmua, rf50                      # s2 143 clip | s2 143 store dst
+    min rf31, rf31, rf20 ; add rf50, rf50, rf21                     # s2 143 clip | s2 143 store dst
+    min rf52, rf52, rf20 ; sub rf27, rf55, rf27                     # s2 143 clip | s2 small.py:41 residuals6
+    v8pack tmud, rf22, rf47 ; add rf6, rf42, rf6                    # s2 143 store dst | s2 143 add
+    min rf41, rf30, rf20 ; sub rf30, rf57, rf41                     # s2 143 clip | s2 small.py:41 residuals6
+    asr rf27, rf27, 5 ; add rf28, rf28, rf37                        # s2 143 shr | s2 143 add
+    max rf6, rf6, 0 ; sub rf29, rf46, rf29                          # s2 143 clip | s2 small.py:41 residuals6
+    asr rf26, rf30, 5 ; add rf30, rf58, rf26                        # s2 143 shr | s2 143 add
+    vpack rf19, rf19, rf31 ; sub rf31, rf38, rf43                   # s2 143 store dst | s2 small.py:41 residuals6
+    max rf28, rf28, 0 ; add rf33, rf33, rf59                        # s2 143 clip | s2 143 add
+    asr rf59, rf29, 5 ; v8dot rf29, rf62, rf23                      # s2 143 shr | s2 143 load dst
+    max rf30, rf30, 0 ; v8dot rf38, rf62, rf24                      # s2 143 clip | s2 143 load dst
+    asr rf31, rf31, 5 ; v8dot rf43, rf62, rf25                      # s2 143 shr | s2 143 load dst
+    max rf33, rf33, 0 ; mov.ifna tmua, rf50                         # s2 143 clip | s2 143 store dst
+    vpack rf52, rf52, rf41 ; v8dot rf41, rf62, 1                    # s2 143 store dst | s2 143 load dst
+    min rf6, rf6, rf20 ; add rf50, rf50, rf21                       # s2 143 clip | s2 143 store dst
+    min rf28, rf28, rf20 ; add rf27, rf41, rf27                     # s2 143 clip | s2 143 add
+    min rf29, rf30, rf20 ; add rf26, rf29, rf26                     # s2 143 clip | s2 143 add
+    min rf38, rf33, rf20 ; add rf33, rf38, rf59                     # s2 143 clip | s2 143 add
+    v8pack tmud, rf19, rf52 ; add rf19, rf43, rf31                  # s2 143 store dst | s2 143 add
+    max rf27, rf27, 0 ; v8dot rf31, rf45, rf23                      # s2 143 clip | s2 143 load dst
+    vpack rf28, rf6, rf28 ; v8dot rf6, rf45, 1                      # s2 143 store dst | s2 143 load dst
+    max rf26, rf26, 0 ; v8dot rf43, rf45, rf24                      # s2 143 clip | s2 143 load dst
+    asr rf45, rf54, 5 ; v8dot rf54, rf45, rf25                      # s2 143 shr | s2 143 load dst
+    max rf33, rf33, 0 ; mov.ifna tmua, rf50                         # s2 143 clip | s2 143 store dst
+    asr rf61, rf61, 5 ; add rf50, rf50, rf21                        # s2 143 shr | s2 143 store dst
+    max rf19, rf19, 0 ; add rf6, rf6, rf44                          # s2 143 clip | s2 143 add
+    vpack rf31, rf29, rf38 ; add rf29, rf31, rf32                   # s2 143 store dst | s2 143 add
+    min rf27, rf27, rf20 ; add rf43, rf43, rf45                     # s2 143 clip | s2 143 add
+    min rf26, rf26, rf20 ; add rf54, rf54, rf61                     # s2 143 clip | s2 143 add
+    min rf33, rf33, rf20 ; mov rf3, rf4                             # s2 143 clip | next trip
+    umin tmuau, rf3, rf1 ; add rf61, rf50, rf21 ; thrsw             # the item's record | s2 143 store dst | uniform 0xfffffffa (vec2)
+    min rf45, rf19, rf20                                            # s2 143 clip
+    max rf32, rf6, 0                                                # s2 143 clip
+    v8pack tmud, rf28, rf31 ; ldtmu.rf28                            # s2 143 store dst | the item's record
+    vpack rf27, rf27, rf26 ; add rf19, rf18, rf28 ; ldtmu.rf26      # s2 143 store dst | s2 143 load dst | the item's record
+    shl rf26, rf26, 7 ; add rf22, rf19, rf21                        # s1 139 x0 | s2 143 load dst
+    max rf26, rf29, 0 ; add rf6, rf5, rf26                          # s2 143 clip | s1 139 x0
+    max rf43, rf43, 0 ; mov.ifna tmua, rf50                         # s2 143 clip | s2 143 store dst
+    max rf54, rf54, 0 ; sub.pushc -, rf1, rf4                       # s2 143 clip | whether there is a trip more
+    vpack rf33, rf33, rf45 ; add rf4, rf3, rf2                      # s2 143 store dst | the item's record
+    min rf32, rf32, rf20                                            # s2 143 clip
+    min rf26, rf26, rf20                                            # s2 143 clip
+    min rf43, rf43, rf20                                            # s2 143 clip
+    min rf54, rf54, rf20                                            # s2 143 clip
+    v8pack tmud, rf27, rf33                                         # s2 143 store dst
+    vpack rf26, rf32, rf26 ; mov.ifnb tmua, rf61                    # s2 143 store dst
     bu.anyna loop, r:unif                                           # next trip
-    vpack rf43, rf43, rf54                                          # s2 142 store dst
-    v8pack tmud, rf26, rf43                                         # s2 142 store dst
-    nop ; add.ifnb tmua, rf61, rf21                                 # s2 142 store dst
+    vpack rf43, rf43, rf54                                          # s2 143 store dst
+    v8pack tmud, rf26, rf43                                         # s2 143 store dst
+    nop ; add.ifnb tmua, rf61, rf21                                 # s2 143 store dst
     thrsw
     thrsw
     nop

@@ -156,7 +156,7 @@
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf1                       # workgroup | uniform value:records
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3                                # 142 load dst
+    setnnmode_uu ; add rf0, rf0, rf3                                # 143 load dst
     shl rf0, rf0, 3
     nop ; add rf0, rf1, rf0
 loop:
@@ -165,52 +165,52 @@ loop:
     shl rf1, rf1, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
     nop ; add rf1, rf2, rf1 ; ldunifrf.rf2                          # uniform value:threads
-    tmuwt - ; ldunifrf.rf3                                          # 138 x0 | uniform value:coeffs
+    tmuwt - ; ldunifrf.rf3                                          # 139 x0 | uniform value:coeffs
     umin tmuau, rf0, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     shl rf2, rf2, 7
-    nop ; add rf2, rf0, rf2 ; ldunifrf.rf1                          # the item's record | 138 x0 | uniform 0x00000020
+    nop ; add rf2, rf0, rf2 ; ldunifrf.rf1                          # the item's record | 139 x0 | uniform 0x00000020
     nop ; ldtmu.rf4                                                 # the item's record
     nop ; ldtmu.rf5                                                 # the item's record
-    shl rf5, rf5, 7                                                 # 138 x0
-    nop ; add rf3, rf3, rf5 ; ldunifrf.rf5                          # 138 x0 | uniform 0x00000030
-    nop ; mov tmuau, rf3                                            # 138 x0 | uniform 0xfffffffa (vec2)
-    nop ; sub tmuau, rf3, -16                                       # 138 x0 | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf3, rf1                                       # 138 x0 | uniform 0xfffffffa (vec2)
-    nop ; add tmuau, rf3, rf5 ; thrsw                               # 138 x0 | uniform 0xfffffffa (vec2)
+    shl rf5, rf5, 7                                                 # 139 x0
+    nop ; add rf3, rf3, rf5 ; ldunifrf.rf5                          # 139 x0 | uniform 0x00000030
+    nop ; mov tmuau, rf3                                            # 139 x0 | uniform 0xfffffffa (vec2)
+    nop ; sub tmuau, rf3, -16                                       # 139 x0 | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf3, rf1                                       # 139 x0 | uniform 0xfffffffa (vec2)
+    nop ; add tmuau, rf3, rf5 ; thrsw                               # 139 x0 | uniform 0xfffffffa (vec2)
     nop ; ldunifrf.rf3                                              # small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf5                                              # small.py:33 s0 | uniform 0x00002000
-    nop ; ldtmu.rf1                                                 # 138 x0
-    mov rf6, rf1.il ; mov rf7, rf1.ih ; ldtmu.rf1                   # 138 x0
-    mov rf9, rf1.il ; smul24 rf8, rf6, rf3 ; ldtmu.rf6              # 138 x0 | small.py:33 mul
-    add rf8, rf8, rf5 ; smul24 rf10, rf7, rf3 ; ldtmu.rf7           # small.py:33 s0 | small.py:33 mul | 138 x0
+    nop ; ldtmu.rf1                                                 # 139 x0
+    mov rf6, rf1.il ; mov rf7, rf1.ih ; ldtmu.rf1                   # 139 x0
+    mov rf9, rf1.il ; smul24 rf8, rf6, rf3 ; ldtmu.rf6              # 139 x0 | small.py:33 mul
+    add rf8, rf8, rf5 ; smul24 rf10, rf7, rf3 ; ldtmu.rf7           # small.py:33 s0 | small.py:33 mul | 139 x0
     asr rf8, rf8, 14 ; add rf10, rf10, rf5                          # small.py:33 s0
-    asr rf11, rf10, 14 ; mov rf10, rf6.il                           # small.py:33 s0 | 138 x1
-    mov rf9, rf6.ih ; smul24 rf12, rf9, rf3 ; ldtmu.rf6             # 138 x1 | small.py:33 mul | 138 x0
-    mov rf6, rf6.il ; mov rf13, rf6.ih ; ldunifrf.rf14              # 138 x2 | small.py:28 mul | uniform 0x00003b21
+    asr rf11, rf10, 14 ; mov rf10, rf6.il                           # small.py:33 s0 | 139 x1
+    mov rf9, rf6.ih ; smul24 rf12, rf9, rf3 ; ldtmu.rf6             # 139 x1 | small.py:33 mul | 139 x0
+    mov rf6, rf6.il ; mov rf13, rf6.ih ; ldunifrf.rf14              # 139 x2 | small.py:28 mul | uniform 0x00003b21
     add rf15, rf12, rf5 ; smul24 rf12, rf6, rf14 ; ldunifrf.rf16    # small.py:33 s0 | small.py:28 mul | uniform 0x00003ec5
     asr rf15, rf15, 14 ; add rf12, rf12, rf5                        # small.py:33 s0 | small.py:28 s3
     asr rf12, rf12, 14 ; smul24 rf17, rf10, rf16                    # small.py:28 s3 | small.py:28 mul
-    add rf18, rf8, rf12 ; add rf19, rf17, rf5 ; ldtmu.rf17          # small.py:41 e0 | small.py:28 s7 | 138 x0
+    add rf18, rf8, rf12 ; add rf19, rf17, rf5 ; ldtmu.rf17          # small.py:41 e0 | small.py:28 s7 | 139 x0
     asr rf19, rf19, 14 ; smul24 rf20, rf13, rf14                    # small.py:28 s7 | small.py:28 mul
-    add rf21, rf20, rf5 ; smul24 rf22, rf9, rf16 ; ldtmu.rf20       # small.py:28 s3 | small.py:28 mul | 138 x0
-    asr rf23, rf21, 14 ; mov rf21, rf20.il                          # small.py:28 s3 | 138 x3
-    mov rf24, rf20.ih ; add rf20, rf11, rf23 ; ldunifrf.rf25        # 138 x3 | small.py:41 e0 | small.py:28 mul | uniform 0x00003537
-    add rf27, rf22, rf5 ; smul24 rf26, rf21, rf25 ; ldtmu.rf22      # small.py:28 s7 | small.py:28 mul | 138 x0
+    add rf21, rf20, rf5 ; smul24 rf22, rf9, rf16 ; ldtmu.rf20       # small.py:28 s3 | small.py:28 mul | 139 x0
+    asr rf23, rf21, 14 ; mov rf21, rf20.il                          # small.py:28 s3 | 139 x3
+    mov rf24, rf20.ih ; add rf20, rf11, rf23 ; ldunifrf.rf25        # 139 x3 | small.py:41 e0 | small.py:28 mul | uniform 0x00003537
+    add rf27, rf22, rf5 ; smul24 rf26, rf21, rf25 ; ldtmu.rf22      # small.py:28 s7 | small.py:28 mul | 139 x0
     asr rf27, rf27, 14 ; add rf26, rf26, rf5                        # small.py:28 s7 | small.py:28 s6
     asr rf26, rf26, 14 ; smul24 rf28, rf24, rf25                    # small.py:28 s6 | small.py:28 mul
     add rf19, rf19, rf26 ; sub rf26, rf19, rf26 ; ldunifrf.rf29     # small.py:41 o7 | small.py:41 o6 | small.py:33 add | uniform 0x00042000
-    add rf28, rf18, rf19 ; add rf30, rf28, rf5 ; ldunifrf.rf31      # small.py:41 y0 | small.py:28 s6 | 142 load dst | uniform value:dst
+    add rf28, rf18, rf19 ; add rf30, rf28, rf5 ; ldunifrf.rf31      # small.py:41 y0 | small.py:28 s6 | 143 load dst | uniform value:dst
     asr rf28, rf30, 14 ; smul24 rf30, rf28, rf3                     # small.py:28 s6 | small.py:33 mul
-    add rf27, rf27, rf28 ; sub rf28, rf27, rf28 ; ldunifrf.rf32     # small.py:41 o7 | small.py:41 o6 | 142 load dst | uniform 0x000000ff
-    add rf1, rf20, rf27 ; mov rf33, rf1.ih ; ldunifrf.rf34          # small.py:41 y0 | 138 x0 | small.py:28 mul | uniform 0x0000187e
-    mov rf3, rf17.il ; smul24 rf33, rf33, rf3 ; ldunifrf.rf35       # 138 x2 | small.py:33 mul | small.py:28 mul | uniform 0x00000c7c
-    add rf17, rf33, rf5 ; mov rf33, rf17.ih ; ldunifrf.rf36         # small.py:33 s0 | 138 x2 | small.py:28 mul | uniform 0x0000238e
+    add rf27, rf27, rf28 ; sub rf28, rf27, rf28 ; ldunifrf.rf32     # small.py:41 o7 | small.py:41 o6 | 143 load dst | uniform 0x000000ff
+    add rf1, rf20, rf27 ; mov rf33, rf1.ih ; ldunifrf.rf34          # small.py:41 y0 | 139 x0 | small.py:28 mul | uniform 0x0000187e
+    mov rf3, rf17.il ; smul24 rf33, rf33, rf3 ; ldunifrf.rf35       # 139 x2 | small.py:33 mul | small.py:28 mul | uniform 0x00000c7c
+    add rf17, rf33, rf5 ; mov rf33, rf17.ih ; ldunifrf.rf36         # small.py:33 s0 | 139 x2 | small.py:28 mul | uniform 0x0000238e
     asr rf37, rf17, 14 ; smul24 rf17, rf3, rf14                     # small.py:33 s0 | small.py:28 mul
-    add rf17, rf17, rf5 ; mov rf38, rf7.il ; ldunifrf.rf39          # small.py:28 s3 | 138 x1 | small.py:33 mul | uniform 0x00002d41
-    asr rf7, rf17, 14 ; mov rf17, rf7.ih                            # small.py:28 s3 | 138 x1
-    add rf40, rf15, rf7 ; smul24 rf41, rf38, rf16 ; ldunifrf.rf42   # small.py:41 e0 | small.py:28 mul | 142 load dst | uniform value:dst_stride
-    add rf41, rf41, rf5 ; mov rf43, rf22.il ; ldunifrf.rf44         # small.py:28 s7 | 138 x3 | 142 load dst | uniform 0x000000ff
-    asr rf22, rf41, 14 ; mov rf41, rf22.ih                          # small.py:28 s7 | 138 x3
+    add rf17, rf17, rf5 ; mov rf38, rf7.il ; ldunifrf.rf39          # small.py:28 s3 | 139 x1 | small.py:33 mul | uniform 0x00002d41
+    asr rf7, rf17, 14 ; mov rf17, rf7.ih                            # small.py:28 s3 | 139 x1
+    add rf40, rf15, rf7 ; smul24 rf41, rf38, rf16 ; ldunifrf.rf42   # small.py:41 e0 | small.py:28 mul | 143 load dst | uniform value:dst_stride
+    add rf41, rf41, rf5 ; mov rf43, rf22.il ; ldunifrf.rf44         # small.py:28 s7 | 139 x3 | 143 load dst | uniform 0x000000ff
+    asr rf22, rf41, 14 ; mov rf41, rf22.ih                          # small.py:28 s7 | 139 x3
     add rf30, rf30, rf29 ; smul24 rf29, rf43, rf25 ; ldunifrf.rf45  # small.py:33 add | small.py:28 mul | uniform 0x0000187e
     asr rf30, rf30, 14 ; add rf29, rf29, rf5                        # small.py:33 s0 | small.py:28 s6
     asr rf29, rf29, 14 ; smul24 rf46, rf33, rf14                    # small.py:28 s6 | small.py:28 mul
@@ -225,61 +225,61 @@ loop:
     add rf48, rf48, rf5 ; add rf51, rf30, rf49                      # small.py:28 s6 | small.py:41 e0
     asr rf48, rf48, 14 ; sub rf49, rf30, rf49                       # small.py:28 s6 | small.py:41 e3
     add rf16, rf16, rf48 ; sub rf48, rf16, rf48                     # small.py:41 o7 | small.py:41 o6
-    add rf4, rf47, rf16 ; add rf31, rf31, rf4                       # small.py:41 y0 | 142 load dst
-    mov tmua, rf31 ; smul24 rf25, rf4, rf25 ; thrsw                 # 142 load dst | small.py:28 mul
+    add rf4, rf47, rf16 ; add rf31, rf31, rf4                       # small.py:41 y0 | 143 load dst
+    mov tmua, rf31 ; smul24 rf25, rf4, rf25 ; thrsw                 # 143 load dst | small.py:28 mul
     add rf25, rf25, rf5 ; smul24 rf34, rf46, rf34                   # small.py:28 s6 | small.py:28 mul
     asr rf25, rf25, 14 ; add rf34, rf34, rf5                        # small.py:28 s6 | small.py:28 s2
     asr rf46, rf34, 14 ; add rf34, rf50, rf25                       # small.py:28 s2 | small.py:41 o7
-    sub rf52, rf50, rf25 ; add rf25, rf51, rf34 ; ldtmu.rf50        # small.py:41 o6 | small.py:41 residuals0 | 142 load dst
-    asr rf25, rf25, 5 ; sub rf34, rf51, rf34                        # 142 shr | small.py:41 residuals7
-    asr rf34, rf34, 5 ; smul24 rf1, rf1, rf35                       # 142 shr | small.py:28 mul
-    and rf1, rf50, rf32 ; add rf35, rf1, rf5                        # 142 load dst | small.py:28 s4
-    asr rf25, rf35, 14 ; add rf1, rf1, rf25                         # small.py:28 s4 | 142 add
-    max rf1, rf1, 0 ; smul24 rf4, rf4, rf36                         # 142 clip | small.py:28 mul
-    min rf1, rf1, rf32 ; sub rf4, 0, rf4                            # 142 clip | small.py:28 sub
+    sub rf52, rf50, rf25 ; add rf25, rf51, rf34 ; ldtmu.rf50        # small.py:41 o6 | small.py:41 residuals0 | 143 load dst
+    asr rf25, rf25, 5 ; sub rf34, rf51, rf34                        # 143 shr | small.py:41 residuals7
+    asr rf34, rf34, 5 ; smul24 rf1, rf1, rf35                       # 143 shr | small.py:28 mul
+    and rf1, rf50, rf32 ; add rf35, rf1, rf5                        # 143 load dst | small.py:28 s4
+    asr rf25, rf35, 14 ; add rf1, rf1, rf25                         # small.py:28 s4 | 143 add
+    max rf1, rf1, 0 ; smul24 rf4, rf4, rf36                         # 143 clip | small.py:28 mul
+    min rf1, rf1, rf32 ; sub rf4, 0, rf4                            # 143 clip | small.py:28 sub
     add rf4, rf4, rf5 ; add rf32, rf30, rf46 ; ldunifrf.rf36        # small.py:28 s5 | small.py:41 e1 | small.py:33 s0 | uniform 0x00002000
     asr rf4, rf4, 14 ; sub rf30, rf30, rf46                         # small.py:28 s5 | small.py:41 e2
     sub rf4, rf25, rf4 ; add rf25, rf25, rf4 ; ldunifrf.rf46        # small.py:41 o5 | small.py:41 o4 | small.py:28 mul | uniform 0x00000c7c
     add rf4, rf52, rf4 ; sub rf52, rf52, rf4 ; ldunifrf.rf35        # small.py:37 add | small.py:37 sub | small.py:28 mul | uniform 0x0000238e
-    add rf51, rf31, rf42 ; smul24 rf4, rf4, rf39                    # 142 load dst | small.py:33 mul
+    add rf51, rf31, rf42 ; smul24 rf4, rf4, rf39                    # 143 load dst | small.py:33 mul
     add rf4, rf4, rf5 ; smul24 rf39, rf52, rf39                     # small.py:33 m6 | small.py:33 mul
     asr rf4, rf4, 14 ; add rf5, rf39, rf5                           # small.py:33 m6 | small.py:33 m5
     asr rf39, rf5, 14 ; add rf5, rf32, rf4                          # small.py:33 m5 | small.py:41 residuals1
-    asr rf4, rf5, 5 ; sub rf5, rf32, rf4                            # 142 shr | small.py:41 residuals6
-    asr rf5, rf5, 5 ; mov tmua, rf51                                # 142 shr | 142 load dst
-    add rf32, rf51, rf42 ; add rf51, rf30, rf39 ; thrsw             # 142 load dst | small.py:41 residuals2
-    asr rf51, rf51, 5 ; mov tmua, rf32                              # 142 shr | 142 load dst
-    add rf30, rf32, rf42 ; sub rf32, rf30, rf39                     # 142 load dst | small.py:41 residuals5
-    asr rf32, rf32, 5 ; mov tmua, rf30                              # 142 shr | 142 load dst
-    add rf52, rf30, rf42 ; add rf39, rf49, rf25 ; thrsw ; ldtmu.rf30 # 142 load dst | small.py:41 residuals3
-    asr rf39, rf39, 5 ; mov tmua, rf52                              # 142 shr | 142 load dst
-    and rf52, rf30, rf44 ; add rf53, rf52, rf42                     # 142 load dst
-    mov tmua, rf53 ; add rf54, rf53, rf42 ; thrsw ; ldtmu.rf53      # 142 load dst
-    mov tmua, rf54 ; add rf4, rf52, rf4                             # 142 load dst | 142 add
-    max rf4, rf4, 0 ; add tmua, rf54, rf42                          # 142 clip | 142 load dst
-    min rf4, rf4, rf44 ; sub rf49, rf49, rf25 ; thrsw ; ldtmu.rf25  # 142 clip | small.py:41 residuals4 | 142 load dst
-    asr rf6, rf49, 5 ; smul24 rf49, rf6, rf45                       # 142 shr | small.py:28 mul
-    and rf42, rf53, rf44 ; v8dot rf54, rf25, 1                      # 142 load dst
-    add rf39, rf42, rf51 ; add rf42, rf54, rf39 ; thrsw ; ldtmu.rf51 # 142 add | 142 load dst
-    max rf13, rf39, 0 ; smul24 rf39, rf13, rf45                     # 142 clip | small.py:28 mul
-    min rf13, rf13, rf44 ; v8dot rf54, rf51, 1                      # 142 clip | 142 load dst
-    max rf6, rf42, 0 ; add rf42, rf54, rf6                          # 142 clip | 142 add
-    min rf3, rf6, rf44 ; smul24 rf54, rf3, rf45 ; thrsw ; ldtmu.rf6 # 142 clip | small.py:28 mul | 142 load dst
-    max rf33, rf42, 0 ; smul24 rf42, rf33, rf45                     # 142 clip | small.py:28 mul
-    min rf33, rf33, rf44 ; v8dot rf45, rf6, 1                       # 142 clip | 142 load dst
-    add rf32, rf45, rf32 ; add rf49, rf49, rf36 ; thrsw ; ldtmu.rf45 # 142 add | small.py:28 s2 | 142 load dst
-    max rf32, rf32, 0 ; add rf39, rf39, rf36                        # 142 clip | small.py:28 s2
-    min rf32, rf32, rf44 ; v8dot rf52, rf45, 1                      # 142 clip | 142 load dst
-    asr rf49, rf49, 14 ; add rf5, rf52, rf5                         # small.py:28 s2 | 142 add
-    max rf5, rf5, 0 ; add rf54, rf54, rf36                          # 142 clip | small.py:28 s2
-    min rf5, rf5, rf44 ; add rf52, rf42, rf36 ; ldtmu.rf42          # 142 clip | small.py:28 s2 | 142 load dst
+    asr rf4, rf5, 5 ; sub rf5, rf32, rf4                            # 143 shr | small.py:41 residuals6
+    asr rf5, rf5, 5 ; mov tmua, rf51                                # 143 shr | 143 load dst
+    add rf32, rf51, rf42 ; add rf51, rf30, rf39 ; thrsw             # 143 load dst | small.py:41 residuals2
+    asr rf51, rf51, 5 ; mov tmua, rf32                              # 143 shr | 143 load dst
+    add rf30, rf32, rf42 ; sub rf32, rf30, rf39                     # 143 load dst | small.py:41 residuals5
+    asr rf32, rf32, 5 ; mov tmua, rf30                              # 143 shr | 143 load dst
+    add rf52, rf30, rf42 ; add rf39, rf49, rf25 ; thrsw ; ldtmu.rf30 # 143 load dst | small.py:41 residuals3
+    asr rf39, rf39, 5 ; mov tmua, rf52                              # 143 shr | 143 load dst
+    and rf52, rf30, rf44 ; add rf53, rf52, rf42                     # 143 load dst
+    mov tmua, rf53 ; add rf54, rf53, rf42 ; thrsw ; ldtmu.rf53      # 143 load dst
+    mov tmua, rf54 ; add rf4, rf52, rf4                             # 143 load dst | 143 add
+    max rf4, rf4, 0 ; add tmua, rf54, rf42                          # 143 clip | 143 load dst
+    min rf4, rf4, rf44 ; sub rf49, rf49, rf25 ; thrsw ; ldtmu.rf25  # 143 clip | small.py:41 residuals4 | 143 load dst
+    asr rf6, rf49, 5 ; smul24 rf49, rf6, rf45                       # 143 shr | small.py:28 mul
+    and rf42, rf53, rf44 ; v8dot rf54, rf25, 1                      # 143 load dst
+    add rf39, rf42, rf51 ; add rf42, rf54, rf39 ; thrsw ; ldtmu.rf51 # 143 add | 143 load dst
+    max rf13, rf39, 0 ; smul24 rf39, rf13, rf45                     # 143 clip | small.py:28 mul
+    min rf13, rf13, rf44 ; v8dot rf54, rf51, 1                      # 143 clip | 143 load dst
+    max rf6, rf42, 0 ; add rf42, rf54, rf6                          # 143 clip | 143 add
+    min rf3, rf6, rf44 ; smul24 rf54, rf3, rf45 ; thrsw ; ldtmu.rf6 # 143 clip | small.py:28 mul | 143 load dst
+    max rf33, rf42, 0 ; smul24 rf42, rf33, rf45                     # 143 clip | small.py:28 mul
+    min rf33, rf33, rf44 ; v8dot rf45, rf6, 1                       # 143 clip | 143 load dst
+    add rf32, rf45, rf32 ; add rf49, rf49, rf36 ; thrsw ; ldtmu.rf45 # 143 add | small.py:28 s2 | 143 load dst
+    max rf32, rf32, 0 ; add rf39, rf39, rf36                        # 143 clip | small.py:28 s2
+    min rf32, rf32, rf44 ; v8dot rf52, rf45, 1                      # 143 clip | 143 load dst
+    asr rf49, rf49, 14 ; add rf5, rf52, rf5                         # small.py:28 s2 | 143 add
+    max rf5, rf5, 0 ; add rf54, rf54, rf36                          # 143 clip | small.py:28 s2
+    min rf5, rf5, rf44 ; add rf52, rf42, rf36 ; ldtmu.rf42          # 143 clip | small.py:28 s2 | 143 load dst
     asr rf55, rf39, 14 ; add rf39, rf8, rf49                        # small.py:28 s2 | small.py:41 e1
     asr rf49, rf54, 14 ; sub rf54, rf8, rf49                        # small.py:28 s2 | small.py:41 e2
     asr rf52, rf52, 14 ; smul24 rf10, rf10, rf46                    # small.py:28 s2 | small.py:28 mul
-    and rf10, rf42, rf44 ; add rf56, rf10, rf36 ; ldunifrf.rf57     # 142 load dst | small.py:28 s4 | small.py:33 mul | uniform 0x00002d41
-    asr rf34, rf56, 14 ; add rf10, rf10, rf34                       # small.py:28 s4 | 142 add
-    max rf9, rf10, 0 ; smul24 rf10, rf9, rf46                       # 142 clip | small.py:28 mul
-    min rf9, rf9, rf44 ; add rf10, rf10, rf36                       # 142 clip | small.py:28 s4
+    and rf10, rf42, rf44 ; add rf56, rf10, rf36 ; ldunifrf.rf57     # 143 load dst | small.py:28 s4 | small.py:33 mul | uniform 0x00002d41
+    asr rf34, rf56, 14 ; add rf10, rf10, rf34                       # small.py:28 s4 | 143 add
+    max rf9, rf10, 0 ; smul24 rf10, rf9, rf46                       # 143 clip | small.py:28 mul
+    min rf9, rf9, rf44 ; add rf10, rf10, rf36                       # 143 clip | small.py:28 s4
     asr rf10, rf10, 14 ; smul24 rf38, rf38, rf46                    # small.py:28 s4 | small.py:28 mul
     add rf17, rf38, rf36 ; smul24 rf38, rf17, rf46 ; ldunifrf.rf46  # small.py:28 s4 | small.py:28 mul | small.py:33 add | uniform 0x00042000
     asr rf17, rf17, 14 ; add rf38, rf38, rf36                       # small.py:28 s4
@@ -308,10 +308,10 @@ loop:
     add rf7, rf10, rf36 ; sub rf10, rf15, rf7                       # small.py:33 m6 | small.py:41 e3
     asr rf7, rf7, 14 ; add rf17, rf17, rf35                         # small.py:33 m6 | small.py:41 o4
     add rf14, rf60, rf7 ; sub rf35, rf37, rf14                      # small.py:41 y1 | small.py:41 e3
-    add rf37, rf37, rf52 ; sub rf52, rf37, rf52 ; ldunifrf.rf15     # small.py:41 e1 | small.py:41 e2 | 142 load dst | uniform 0x00000100
+    add rf37, rf37, rf52 ; sub rf52, rf37, rf52 ; ldunifrf.rf15     # small.py:41 e1 | small.py:41 e2 | 143 load dst | uniform 0x00000100
     sub rf38, rf38, rf43 ; add rf43, rf38, rf43                     # small.py:41 o5 | small.py:41 o4
     add rf38, rf48, rf38 ; sub rf48, rf48, rf38                     # small.py:37 add | small.py:37 sub
-    add rf38, rf28, rf46 ; smul24 rf28, rf38, rf57 ; ldunifrf.rf46  # small.py:33 add | small.py:33 mul | 142 load dst | uniform 0x000000ff
+    add rf38, rf28, rf46 ; smul24 rf28, rf38, rf57 ; ldunifrf.rf46  # small.py:33 add | small.py:33 mul | 143 load dst | uniform 0x000000ff
     asr rf38, rf38, 14 ; add rf28, rf28, rf36                       # small.py:33 s0 | small.py:33 m6
     asr rf28, rf28, 14 ; smul24 rf44, rf14, rf44                    # small.py:33 m6 | small.py:28 mul
     add rf44, rf37, rf28 ; add rf57, rf44, rf36 ; ldunifrf.rf61     # small.py:41 y1 | small.py:28 s3 | small.py:28 mul | uniform 0x0000187e
@@ -321,50 +321,50 @@ loop:
     asr rf58, rf58, 14 ; add rf62, rf38, rf57                       # small.py:28 s6 | small.py:41 e0
     sub rf63, rf38, rf57 ; add rf57, rf24, rf58                     # small.py:41 e3 | small.py:41 o7
     sub rf58, rf24, rf58 ; add rf24, rf62, rf57                     # small.py:41 o6 | small.py:41 residuals0
-    asr rf24, rf24, 5 ; sub rf57, rf62, rf57                        # 142 shr | small.py:41 residuals7
-    asr rf57, rf57, 5 ; v8dot rf15, rf50, rf15                      # 142 shr | 142 load dst
-    add rf14, rf15, rf24 ; smul24 rf15, rf14, rf61 ; ldunifrf.rf24  # 142 add | small.py:28 mul | uniform 0x00000c7c
-    max rf14, rf14, 0 ; add rf15, rf15, rf36                        # 142 clip | small.py:28 s2
-    min rf14, rf14, rf46 ; smul24 rf24, rf49, rf24 ; ldunifrf.rf46  # 142 clip | small.py:28 mul | uniform 0x0000238e
-    vpack rf1, rf1, rf14 ; add rf14, rf24, rf36 ; ldunifrf.rf24     # 142 store dst | small.py:28 s4 | small.py:33 mul | uniform 0x00002d41
+    asr rf24, rf24, 5 ; sub rf57, rf62, rf57                        # 143 shr | small.py:41 residuals7
+    asr rf57, rf57, 5 ; v8dot rf15, rf50, rf15                      # 143 shr | 143 load dst
+    add rf14, rf15, rf24 ; smul24 rf15, rf14, rf61 ; ldunifrf.rf24  # 143 add | small.py:28 mul | uniform 0x00000c7c
+    max rf14, rf14, 0 ; add rf15, rf15, rf36                        # 143 clip | small.py:28 s2
+    min rf14, rf14, rf46 ; smul24 rf24, rf49, rf24 ; ldunifrf.rf46  # 143 clip | small.py:28 mul | uniform 0x0000238e
+    vpack rf1, rf1, rf14 ; add rf14, rf24, rf36 ; ldunifrf.rf24     # 143 store dst | small.py:28 s4 | small.py:33 mul | uniform 0x00002d41
     asr rf15, rf15, 14 ; smul24 rf44, rf44, rf46                    # small.py:28 s2 | small.py:28 mul
     asr rf14, rf14, 14 ; add rf46, rf38, rf15                       # small.py:28 s4 | small.py:41 e1
     sub rf15, 0, rf44 ; sub rf38, rf38, rf15                        # small.py:28 sub | small.py:41 e2
-    nop ; add rf15, rf15, rf36 ; ldunifrf.rf44                      # small.py:28 s5 | 142 load dst | uniform 0x00000100
-    asr rf15, rf15, 14 ; v8dot rf49, rf30, rf44                     # small.py:28 s5 | 142 load dst
+    nop ; add rf15, rf15, rf36 ; ldunifrf.rf44                      # small.py:28 s5 | 143 load dst | uniform 0x00000100
+    asr rf15, rf15, 14 ; v8dot rf49, rf30, rf44                     # small.py:28 s5 | 143 load dst
     sub rf14, rf14, rf15 ; add rf15, rf14, rf15                     # small.py:41 o5 | small.py:41 o4
-    add rf14, rf58, rf14 ; sub rf58, rf58, rf14 ; ldunifrf.rf61     # small.py:37 add | small.py:37 sub | 142 load dst | uniform 0x000000ff
+    add rf14, rf58, rf14 ; sub rf58, rf58, rf14 ; ldunifrf.rf61     # small.py:37 add | small.py:37 sub | 143 load dst | uniform 0x000000ff
     nop ; smul24 rf14, rf14, rf24                                   # small.py:33 mul
     add rf14, rf14, rf36 ; smul24 rf24, rf58, rf24                  # small.py:33 m6 | small.py:33 mul
     asr rf14, rf14, 14 ; add rf24, rf24, rf36                       # small.py:33 m6 | small.py:33 m5
     asr rf36, rf24, 14 ; add rf24, rf46, rf14                       # small.py:33 m5 | small.py:41 residuals1
-    asr rf14, rf24, 5 ; sub rf24, rf46, rf14                        # 142 shr | small.py:41 residuals6
-    asr rf24, rf24, 5 ; add rf14, rf49, rf14                        # 142 shr | 142 add
-    max rf14, rf14, 0 ; add rf49, rf38, rf36                        # 142 clip | small.py:41 residuals2
-    min rf14, rf14, rf61 ; sub rf36, rf38, rf36                     # 142 clip | small.py:41 residuals5
-    vpack rf4, rf4, rf14 ; v8dot rf14, rf53, rf44                   # 142 store dst | 142 load dst
-    asr rf49, rf49, 5 ; add rf38, rf63, rf15                        # 142 shr | small.py:41 residuals3
-    asr rf36, rf36, 5 ; add rf14, rf14, rf49                        # 142 shr | 142 add
-    max rf14, rf14, 0 ; sub rf15, rf63, rf15                        # 142 clip | small.py:41 residuals4
-    min rf14, rf14, rf61 ; v8dot rf63, rf25, rf44 ; ldunifrf.rf49   # 142 clip | 142 load dst | small.py:33 mul | uniform 0x00002d41
-    vpack rf13, rf13, rf14 ; v8dot rf14, rf51, rf44                 # 142 store dst | 142 load dst
-    asr rf38, rf38, 5 ; v8dot rf46, rf6, rf44                       # 142 shr | 142 load dst
-    asr rf38, rf15, 5 ; add rf15, rf63, rf38                        # 142 shr | 142 add
-    max rf14, rf15, 0 ; add rf15, rf14, rf38                        # 142 clip | 142 add
-    min rf14, rf14, rf61 ; add rf36, rf46, rf36 ; ldunifrf.rf46     # 142 clip | 142 add | small.py:33 s0 | uniform 0x00002000
-    vpack rf3, rf3, rf14 ; v8dot rf14, rf45, rf44                   # 142 store dst | 142 load dst
-    max rf14, rf15, 0 ; add rf15, rf14, rf24                        # 142 clip | 142 add
-    min rf14, rf14, rf61 ; v8dot rf44, rf42, rf44 ; ldunifrf.rf24   # 142 clip | 142 load dst | small.py:33 add | uniform 0x00042000
-    vpack rf14, rf33, rf14 ; add rf33, rf44, rf57 ; ldunifrf.rf44   # 142 store dst | 142 add | small.py:28 mul | uniform 0x00003b21
-    max rf36, rf36, 0 ; smul24 rf41, rf41, rf49                     # 142 clip | small.py:33 mul
-    min rf36, rf36, rf61 ; smul24 rf59, rf59, rf49 ; ldunifrf.rf57  # 142 clip | small.py:33 mul | small.py:28 mul | uniform 0x00003ec5
-    vpack rf29, rf32, rf36 ; smul24 rf32, rf29, rf49 ; ldunifrf.rf36 # 142 store dst | small.py:33 mul | small.py:28 mul | uniform 0x00003537
-    max rf15, rf15, 0 ; smul24 rf48, rf48, rf49                     # 142 clip | small.py:33 mul
-    min rf15, rf15, rf61 ; add rf41, rf41, rf46                     # 142 clip | small.py:33 m5
-    vpack rf5, rf5, rf15 ; add rf15, rf59, rf46                     # 142 store dst | small.py:33 m5
-    max rf32, rf33, 0 ; add rf33, rf32, rf46                        # 142 clip | small.py:33 m5
-    min rf32, rf32, rf61 ; add rf48, rf48, rf46 ; ldunifrf.rf61     # 142 clip | small.py:33 m5 | 142 load dst | uniform 0x00010000
-    vpack rf9, rf9, rf32 ; v8dot rf32, rf50, rf61 ; ldunifrf.rf61   # 142 store dst | 142 load dst | uniform 0x000000ff
+    asr rf14, rf24, 5 ; sub rf24, rf46, rf14                        # 143 shr | small.py:41 residuals6
+    asr rf24, rf24, 5 ; add rf14, rf49, rf14                        # 143 shr | 143 add
+    max rf14, rf14, 0 ; add rf49, rf38, rf36                        # 143 clip | small.py:41 residuals2
+    min rf14, rf14, rf61 ; sub rf36, rf38, rf36                     # 143 clip | small.py:41 residuals5
+    vpack rf4, rf4, rf14 ; v8dot rf14, rf53, rf44                   # 143 store dst | 143 load dst
+    asr rf49, rf49, 5 ; add rf38, rf63, rf15                        # 143 shr | small.py:41 residuals3
+    asr rf36, rf36, 5 ; add rf14, rf14, rf49                        # 143 shr | 143 add
+    max rf14, rf14, 0 ; sub rf15, rf63, rf15                        # 143 clip | small.py:41 residuals4
+    min rf14, rf14, rf61 ; v8dot rf63, rf25, rf44 ; ldunifrf.rf49   # 143 clip | 143 load dst | small.py:33 mul | uniform 0x00002d41
+    vpack rf13, rf13, rf14 ; v8dot rf14, rf51, rf44                 # 143 store dst | 143 load dst
+    asr rf38, rf38, 5 ; v8dot rf46, rf6, rf44                       # 143 shr | 143 load dst
+    asr rf38, rf15, 5 ; add rf15, rf63, rf38                        # 143 shr | 143 add
+    max rf14, rf15, 0 ; add rf15, rf14, rf38                        # 143 clip | 143 add
+    min rf14, rf14, rf61 ; add rf36, rf46, rf36 ; ldunifrf.rf46     # 143 clip | 143 add | small.py:33 s0 | uniform 0x00002000
+    vpack rf3, rf3, rf14 ; v8dot rf14, rf45, rf44                   # 143 store dst | 143 load dst
+    max rf14, rf15, 0 ; add rf15, rf14, rf24                        # 143 clip | 143 add
+    min rf14, rf14, rf61 ; v8dot rf44, rf42, rf44 ; ldunifrf.rf24   # 143 clip | 143 load dst | small.py:33 add | uniform 0x00042000
+    vpack rf14, rf33, rf14 ; add rf33, rf44, rf57 ; ldunifrf.rf44   # 143 store dst | 143 add | small.py:28 mul | uniform 0x00003b21
+    max rf36, rf36, 0 ; smul24 rf41, rf41, rf49                     # 143 clip | small.py:33 mul
+    min rf36, rf36, rf61 ; smul24 rf59, rf59, rf49 ; ldunifrf.rf57  # 143 clip | small.py:33 mul | small.py:28 mul | uniform 0x00003ec5
+    vpack rf29, rf32, rf36 ; smul24 rf32, rf29, rf49 ; ldunifrf.rf36 # 143 store dst | small.py:33 mul | small.py:28 mul | uniform 0x00003537
+    max rf15, rf15, 0 ; smul24 rf48, rf48, rf49                     # 143 clip | small.py:33 mul
+    min rf15, rf15, rf61 ; add rf41, rf41, rf46                     # 143 clip | small.py:33 m5
+    vpack rf5, rf5, rf15 ; add rf15, rf59, rf46                     # 143 store dst | small.py:33 m5
+    max rf32, rf33, 0 ; add rf33, rf32, rf46                        # 143 clip | small.py:33 m5
+    min rf32, rf32, rf61 ; add rf48, rf48, rf46 ; ldunifrf.rf61     # 143 clip | small.py:33 m5 | 143 load dst | uniform 0x00010000
+    vpack rf9, rf9, rf32 ; v8dot rf32, rf50, rf61 ; ldunifrf.rf61   # 143 store dst | 143 load dst | uniform 0x000000ff
     asr rf41, rf41, 14                                              # small.py:33 m5
     asr rf59, rf15, 14 ; add rf15, rf54, rf41                       # small.py:33 m5 | small.py:41 y2
     asr rf15, rf33, 14 ; smul24 rf33, rf15, rf49                    # small.py:33 m5 | small.py:33 mul
@@ -378,43 +378,43 @@ loop:
     asr rf57, rf57, 14 ; add rf58, rf24, rf33                       # small.py:28 s6 | small.py:41 e0
     sub rf62, rf24, rf33 ; add rf33, rf36, rf57                     # small.py:41 e3 | small.py:41 o7
     sub rf57, rf36, rf57 ; add rf36, rf58, rf33                     # small.py:41 o6 | small.py:41 residuals0
-    asr rf33, rf36, 5 ; sub rf36, rf58, rf33                        # 142 shr | small.py:41 residuals7
-    asr rf33, rf36, 5 ; add rf32, rf32, rf33                        # 142 shr | 142 add
-    max rf32, rf32, 0 ; smul24 rf38, rf38, rf44                     # 142 clip | small.py:28 mul
-    min rf32, rf32, rf61 ; add rf38, rf38, rf46 ; ldunifrf.rf61     # 142 clip | small.py:28 s2 | small.py:28 mul | uniform 0x00000c7c
+    asr rf33, rf36, 5 ; sub rf36, rf58, rf33                        # 143 shr | small.py:41 residuals7
+    asr rf33, rf36, 5 ; add rf32, rf32, rf33                        # 143 shr | 143 add
+    max rf32, rf32, 0 ; smul24 rf38, rf38, rf44                     # 143 clip | small.py:28 mul
+    min rf32, rf32, rf61 ; add rf38, rf38, rf46 ; ldunifrf.rf61     # 143 clip | small.py:28 s2 | small.py:28 mul | uniform 0x00000c7c
     asr rf38, rf38, 14 ; smul24 rf48, rf48, rf61                    # small.py:28 s2 | small.py:28 mul
     add rf48, rf48, rf46 ; add rf61, rf24, rf38 ; ldunifrf.rf44     # small.py:28 s4 | small.py:41 e1 | small.py:28 mul | uniform 0x0000238e
     asr rf44, rf48, 14 ; smul24 rf48, rf63, rf44                    # small.py:28 s4 | small.py:28 mul
     sub rf24, 0, rf48 ; sub rf38, rf24, rf38                        # small.py:28 sub | small.py:41 e2
     nop ; add rf24, rf24, rf46 ; ldunifrf.rf48                      # small.py:28 s5 | small.py:33 mul | uniform 0x00002d41
     asr rf24, rf24, 14                                              # small.py:28 s5
-    sub rf24, rf44, rf24 ; add rf44, rf44, rf24 ; ldunifrf.rf63     # small.py:41 o5 | small.py:41 o4 | 142 load dst | uniform 0x00010000
-    add rf24, rf57, rf24 ; sub rf57, rf57, rf24 ; ldunifrf.rf36     # small.py:37 add | small.py:37 sub | 142 load dst | uniform 0x000000ff
+    sub rf24, rf44, rf24 ; add rf44, rf44, rf24 ; ldunifrf.rf63     # small.py:41 o5 | small.py:41 o4 | 143 load dst | uniform 0x00010000
+    add rf24, rf57, rf24 ; sub rf57, rf57, rf24 ; ldunifrf.rf36     # small.py:37 add | small.py:37 sub | 143 load dst | uniform 0x000000ff
     nop ; smul24 rf24, rf24, rf48                                   # small.py:33 mul
     add rf24, rf24, rf46 ; smul24 rf48, rf57, rf48                  # small.py:33 m6 | small.py:33 mul
     asr rf24, rf24, 14 ; add rf46, rf48, rf46                       # small.py:33 m6 | small.py:33 m5
     asr rf48, rf46, 14 ; add rf46, rf61, rf24                       # small.py:33 m5 | small.py:41 residuals1
-    asr rf24, rf46, 5 ; sub rf46, rf61, rf24                        # 142 shr | small.py:41 residuals6
-    asr rf61, rf46, 5 ; v8dot rf46, rf30, rf63                      # 142 shr | 142 load dst
-    add rf24, rf46, rf24 ; add rf46, rf38, rf48                     # 142 add | small.py:41 residuals2
-    max rf24, rf24, 0 ; sub rf38, rf38, rf48                        # 142 clip | small.py:41 residuals5
-    min rf24, rf24, rf36 ; v8dot rf48, rf53, rf63                   # 142 clip | 142 load dst
-    asr rf46, rf46, 5 ; add rf57, rf62, rf44                        # 142 shr | small.py:41 residuals3
-    asr rf46, rf38, 5 ; add rf38, rf48, rf46                        # 142 shr | 142 add
-    max rf38, rf38, 0 ; sub rf44, rf62, rf44                        # 142 clip | small.py:41 residuals4
-    min rf38, rf38, rf36 ; v8dot rf62, rf25, rf63                   # 142 clip | 142 load dst
-    asr rf57, rf57, 5 ; v8dot rf48, rf51, rf63                      # 142 shr | 142 load dst
-    asr rf57, rf44, 5 ; add rf44, rf62, rf57                        # 142 shr | 142 add
-    max rf44, rf44, 0 ; add rf48, rf48, rf57                        # 142 clip | 142 add
-    min rf44, rf44, rf36 ; v8dot rf57, rf6, rf63                    # 142 clip | 142 load dst
-    max rf46, rf48, 0 ; add rf48, rf57, rf46                        # 142 clip | 142 add
-    min rf46, rf46, rf36 ; v8dot rf57, rf45, rf63                   # 142 clip | 142 load dst
-    max rf48, rf48, 0 ; add rf57, rf57, rf61                        # 142 clip | 142 add
-    min rf48, rf48, rf36 ; v8dot rf63, rf42, rf63 ; ldunifrf.rf61   # 142 clip | 142 load dst | small.py:33 mul | uniform 0x00002d41
-    max rf33, rf57, 0 ; add rf57, rf63, rf33                        # 142 clip | 142 add
-    min rf33, rf33, rf36 ; add rf63, rf12, rf21 ; ldunifrf.rf62     # 142 clip | small.py:41 y3 | small.py:33 add | uniform 0x00042000
-    max rf12, rf57, 0 ; sub rf21, rf12, rf21                        # 142 clip | small.py:41 y4
-    min rf12, rf12, rf36 ; add rf36, rf23, rf11 ; ldunifrf.rf57     # 142 clip | small.py:41 y3 | small.py:28 mul | uniform 0x00003b21
+    asr rf24, rf46, 5 ; sub rf46, rf61, rf24                        # 143 shr | small.py:41 residuals6
+    asr rf61, rf46, 5 ; v8dot rf46, rf30, rf63                      # 143 shr | 143 load dst
+    add rf24, rf46, rf24 ; add rf46, rf38, rf48                     # 143 add | small.py:41 residuals2
+    max rf24, rf24, 0 ; sub rf38, rf38, rf48                        # 143 clip | small.py:41 residuals5
+    min rf24, rf24, rf36 ; v8dot rf48, rf53, rf63                   # 143 clip | 143 load dst
+    asr rf46, rf46, 5 ; add rf57, rf62, rf44                        # 143 shr | small.py:41 residuals3
+    asr rf46, rf38, 5 ; add rf38, rf48, rf46                        # 143 shr | 143 add
+    max rf38, rf38, 0 ; sub rf44, rf62, rf44                        # 143 clip | small.py:41 residuals4
+    min rf38, rf38, rf36 ; v8dot rf62, rf25, rf63                   # 143 clip | 143 load dst
+    asr rf57, rf57, 5 ; v8dot rf48, rf51, rf63                      # 143 shr | 143 load dst
+    asr rf57, rf44, 5 ; add rf44, rf62, rf57                        # 143 shr | 143 add
+    max rf44, rf44, 0 ; add rf48, rf48, rf57                        # 143 clip | 143 add
+    min rf44, rf44, rf36 ; v8dot rf57, rf6, rf63                    # 143 clip | 143 load dst
+    max rf46, rf48, 0 ; add rf48, rf57, rf46                        # 143 clip | 143 add
+    min rf46, rf46, rf36 ; v8dot rf57, rf45, rf63                   # 143 clip | 143 load dst
+    max rf48, rf48, 0 ; add rf57, rf57, rf61                        # 143 clip | 143 add
+    min rf48, rf48, rf36 ; v8dot rf63, rf42, rf63 ; ldunifrf.rf61   # 143 clip | 143 load dst | small.py:33 mul | uniform 0x00002d41
+    max rf33, rf57, 0 ; add rf57, rf63, rf33                        # 143 clip | 143 add
+    min rf33, rf33, rf36 ; add rf63, rf12, rf21 ; ldunifrf.rf62     # 143 clip | small.py:41 y3 | small.py:33 add | uniform 0x00042000
+    max rf12, rf57, 0 ; sub rf21, rf12, rf21                        # 143 clip | small.py:41 y4
+    min rf12, rf12, rf36 ; add rf36, rf23, rf11 ; ldunifrf.rf57     # 143 clip | small.py:41 y3 | small.py:28 mul | uniform 0x00003b21
     sub rf23, rf23, rf11 ; add rf11, rf10, rf17                     # small.py:41 y4 | small.py:41 y3
     sub rf17, rf10, rf17 ; add rf10, rf35, rf43 ; ldunifrf.rf58     # small.py:41 y4 | small.py:41 y3 | small.py:33 s0 | uniform 0x00002000
     sub rf43, rf35, rf43 ; smul24 rf35, rf63, rf61 ; ldunifrf.rf61  # small.py:41 y4 | small.py:33 mul | small.py:28 mul | uniform 0x00003ec5
@@ -423,214 +423,214 @@ loop:
     asr rf57, rf57, 14 ; smul24 rf61, rf36, rf61                    # small.py:28 s3 | small.py:28 mul
     add rf61, rf61, rf58 ; smul24 rf62, rf10, rf62                  # small.py:28 s7 | small.py:28 mul
     asr rf41, rf61, 14 ; sub rf54, rf54, rf41                       # small.py:28 s7 | small.py:41 y5
-    add rf55, rf62, rf58 ; sub rf59, rf55, rf59 ; ldunifrf.rf62     # small.py:28 s6 | small.py:41 y5 | 142 load dst | uniform 0x01000000
+    add rf55, rf62, rf58 ; sub rf59, rf55, rf59 ; ldunifrf.rf62     # small.py:28 s6 | small.py:41 y5 | 143 load dst | uniform 0x01000000
     asr rf15, rf55, 14 ; sub rf34, rf34, rf15                       # small.py:28 s6 | small.py:41 y5
-    add rf49, rf35, rf57 ; sub rf52, rf52, rf49 ; ldunifrf.rf55     # small.py:41 e0 | small.py:41 y5 | 142 load dst | uniform 0x000000ff
+    add rf49, rf35, rf57 ; sub rf52, rf52, rf49 ; ldunifrf.rf55     # small.py:41 e0 | small.py:41 y5 | 143 load dst | uniform 0x000000ff
     sub rf61, rf35, rf57 ; add rf57, rf41, rf15                     # small.py:41 e3 | small.py:41 o7
     sub rf41, rf41, rf15 ; add rf15, rf49, rf57                     # small.py:41 o6 | small.py:41 residuals0
-    asr rf15, rf15, 5 ; sub rf49, rf49, rf57                        # 142 shr | small.py:41 residuals7
-    asr rf50, rf49, 5 ; v8dot rf49, rf50, rf62                      # 142 shr | 142 load dst
-    nop ; add rf15, rf49, rf15 ; ldunifrf.rf49                      # 142 add | uniform value:items
-    max rf15, rf15, 0                                               # 142 clip
-    min rf15, rf15, rf55 ; sub rf49, rf49, 1                        # 142 clip
-    vpack rf15, rf32, rf15 ; ldunifrf.rf32                          # 142 store dst | uniform value:records
+    asr rf15, rf15, 5 ; sub rf49, rf49, rf57                        # 143 shr | small.py:41 residuals7
+    asr rf50, rf49, 5 ; v8dot rf49, rf50, rf62                      # 143 shr | 143 load dst
+    nop ; add rf15, rf49, rf15 ; ldunifrf.rf49                      # 143 add | uniform value:items
+    max rf15, rf15, 0                                               # 143 clip
+    min rf15, rf15, rf55 ; sub rf49, rf49, 1                        # 143 clip
+    vpack rf15, rf32, rf15 ; ldunifrf.rf32                          # 143 store dst | uniform value:records
     shl rf49, rf49, 3
     nop ; add rf32, rf32, rf49 ; ldunifrf.rf49                      # small.py:28 mul | uniform 0x0000187e
-    tmuwt - ; sub.pushc -, rf32, rf0                                # the last trip's stores | 142 store dst
-    v8pack tmud, rf1, rf15 ; smul24 rf1, rf11, rf49 ; ldunifrf.rf11 # 142 store dst | small.py:28 mul | uniform 0x00000c7c
-    mov.ifna tmua, rf31 ; add rf1, rf1, rf58                        # 142 store dst | small.py:28 s2
+    tmuwt - ; sub.pushc -, rf32, rf0                                # the last trip's stores | 143 store dst
+    v8pack tmud, rf1, rf15 ; smul24 rf1, rf11, rf49 ; ldunifrf.rf11 # 143 store dst | small.py:28 mul | uniform 0x00000c7c
+    mov.ifna tmua, rf31 ; add rf1, rf1, rf58                        # 143 store dst | small.py:28 s2
     asr rf1, rf1, 14 ; smul24 rf11, rf36, rf11                      # small.py:28 s2 | small.py:28 mul
     add rf11, rf11, rf58 ; add rf36, rf35, rf1 ; ldunifrf.rf15      # small.py:28 s4 | small.py:41 e1 | small.py:28 mul | uniform 0x0000238e
     asr rf10, rf11, 14 ; smul24 rf11, rf10, rf15                    # small.py:28 s4 | small.py:28 mul
     sub rf1, 0, rf11 ; sub rf11, rf35, rf1                          # small.py:28 sub | small.py:41 e2
     nop ; add rf1, rf1, rf58 ; ldunifrf.rf35                        # small.py:28 s5 | small.py:33 mul | uniform 0x00002d41
     asr rf1, rf1, 14                                                # small.py:28 s5
-    sub rf1, rf10, rf1 ; add rf10, rf10, rf1 ; ldunifrf.rf15        # small.py:41 o5 | small.py:41 o4 | 142 load dst | uniform 0x01000000
-    add rf1, rf41, rf1 ; sub rf41, rf41, rf1 ; ldunifrf.rf49        # small.py:37 add | small.py:37 sub | 142 load dst | uniform 0x000000ff
-    shr rf30, rf30, -8 ; smul24 rf1, rf1, rf35                      # 142 load dst | small.py:33 mul
-    add rf1, rf1, rf58 ; smul24 rf35, rf41, rf35 ; ldunifrf.rf41    # small.py:33 m6 | small.py:33 mul | 142 load dst | uniform value:dst_stride
+    sub rf1, rf10, rf1 ; add rf10, rf10, rf1 ; ldunifrf.rf15        # small.py:41 o5 | small.py:41 o4 | 143 load dst | uniform 0x01000000
+    add rf1, rf41, rf1 ; sub rf41, rf41, rf1 ; ldunifrf.rf49        # small.py:37 add | small.py:37 sub | 143 load dst | uniform 0x000000ff
+    shr rf30, rf30, -8 ; smul24 rf1, rf1, rf35                      # 143 load dst | small.py:33 mul
+    add rf1, rf1, rf58 ; smul24 rf35, rf41, rf35 ; ldunifrf.rf41    # small.py:33 m6 | small.py:33 mul | 143 load dst | uniform value:dst_stride
     asr rf1, rf1, 14 ; add rf35, rf35, rf58                         # small.py:33 m6 | small.py:33 m5
     asr rf58, rf35, 14 ; add rf35, rf36, rf1                        # small.py:33 m5 | small.py:41 residuals1
-    asr rf1, rf35, 5 ; sub rf35, rf36, rf1                          # 142 shr | small.py:41 residuals6
-    asr rf30, rf35, 5 ; add rf1, rf30, rf1                          # 142 shr | 142 add
-    max rf1, rf1, 0 ; v8dot rf53, rf53, rf15                        # 142 clip | 142 load dst
-    min rf1, rf1, rf49 ; v8dot rf25, rf25, rf15                     # 142 clip | 142 load dst
-    vpack rf1, rf24, rf1 ; v8dot rf24, rf51, rf15                   # 142 store dst | 142 load dst
-    shr rf6, rf6, -8 ; v8dot rf45, rf45, rf15                       # 142 load dst
-    shr rf30, rf42, -8 ; add rf15, rf45, rf30                       # 142 load dst | 142 add
-    max rf15, rf15, 0 ; add rf30, rf30, rf50                        # 142 clip | 142 add
-    max rf50, rf30, 0 ; add rf30, rf31, rf41                        # 142 clip | 142 store dst
-    min rf42, rf15, rf49 ; add rf15, rf30, rf41 ; ldunifrf.rf45     # 142 clip | 142 store dst | small.py:33 mul | uniform 0x00002d41
-    vpack rf31, rf33, rf42 ; sub rf33, rf31, -4                     # 142 store dst | 142 load dst
-    min rf50, rf50, rf49 ; mov tmua, rf33 ; thrsw ; ldunifrf.rf42   # 142 clip | 142 load dst | small.py:33 add | uniform 0x00042000
-    vpack rf50, rf12, rf50 ; add rf12, rf11, rf58 ; ldunifrf.rf51   # 142 store dst | small.py:41 residuals2 | small.py:28 mul | uniform 0x00003b21
-    asr rf11, rf12, 5 ; sub rf12, rf11, rf58                        # 142 shr | small.py:41 residuals5
-    v8pack tmud, rf4, rf1 ; add rf1, rf53, rf11 ; ldunifrf.rf4      # 142 store dst | 142 add | small.py:33 s0 | uniform 0x00002000
-    max rf1, rf1, 0 ; mov.ifna tmua, rf30                           # 142 clip | 142 store dst
-    min rf1, rf1, rf49 ; add rf30, rf15, rf41 ; ldunifrf.rf11       # 142 clip | 142 store dst | small.py:28 mul | uniform 0x00003ec5
-    vpack rf1, rf38, rf1 ; add rf38, rf61, rf10 ; ldunifrf.rf53     # 142 store dst | small.py:41 residuals3 | small.py:28 mul | uniform 0x00003537
-    v8pack tmud, rf13, rf1 ; sub rf1, rf61, rf10 ; ldunifrf.rf10    # 142 store dst | small.py:41 residuals4 | 142 load dst | uniform 0x000000ff
-    asr rf12, rf12, 5 ; mov.ifna tmua, rf15                         # 142 shr | 142 store dst
-    asr rf6, rf38, 5 ; add rf12, rf6, rf12                          # 142 shr | 142 add
-    max rf12, rf12, 0 ; add rf6, rf25, rf6                          # 142 clip | 142 add
-    min rf25, rf12, rf49 ; add rf12, rf30, rf41 ; ldtmu.rf38        # 142 clip | 142 store dst | 142 load dst
-    vpack rf25, rf48, rf25 ; add rf48, rf12, rf41 ; ldunifrf.rf15   # 142 store dst | small.py:28 mul | uniform 0x0000187e
-    max rf6, rf6, 0 ; add rf13, rf48, rf41                          # 142 clip | 142 store dst
-    min rf6, rf6, rf49 ; sub rf26, rf39, rf26 ; ldunifrf.rf39       # 142 clip | small.py:41 y6 | small.py:28 mul | uniform 0x00000c7c
-    vpack rf6, rf44, rf6 ; sub rf8, rf56, rf8 ; ldunifrf.rf44       # 142 store dst | small.py:41 y6 | small.py:28 mul | uniform 0x0000238e
-    v8pack tmud, rf3, rf6 ; sub rf3, rf60, rf7 ; ldunifrf.rf6       # 142 store dst | small.py:41 y6 | small.py:33 mul | uniform 0x00002d41
-    asr rf1, rf1, 5 ; mov.ifna tmua, rf30                           # 142 shr | 142 store dst
-    v8pack tmud, rf29, rf25 ; add rf1, rf24, rf1 ; ldunifrf.rf24    # 142 store dst | 142 add | 142 load dst | uniform value:dst_stride
-    max rf1, rf1, 0 ; mov.ifna tmua, rf48                           # 142 clip | 142 store dst
-    min rf1, rf1, rf49 ; sub rf28, rf37, rf28 ; ldunifrf.rf37       # 142 clip | small.py:41 y6 | 142 load dst | uniform 0x000000ff
-    vpack rf1, rf46, rf1 ; smul24 rf21, rf21, rf45 ; ldunifrf.rf45  # 142 store dst | small.py:33 mul | uniform 0x00002d41
-    v8pack tmud, rf14, rf1 ; add rf1, rf21, rf42 ; ldunifrf.rf14    # 142 store dst | small.py:33 add | uniform 0x00042000
-    asr rf1, rf1, 14 ; mov.ifna tmua, rf12                          # small.py:33 s0 | 142 store dst
-    v8pack tmud, rf5, rf31 ; smul24 rf5, rf17, rf51 ; ldunifrf.rf31 # 142 store dst | small.py:28 mul | uniform 0x00003b21
-    mov.ifna tmua, rf13 ; add rf5, rf5, rf4                         # 142 store dst | small.py:28 s3
-    v8pack tmud, rf9, rf50 ; smul24 rf9, rf23, rf11 ; ldunifrf.rf11 # 142 store dst | small.py:28 mul | small.py:33 s0 | uniform 0x00002000
-    asr rf5, rf5, 14 ; add.ifna tmua, rf13, rf41                    # small.py:28 s3 | 142 store dst
+    asr rf1, rf35, 5 ; sub rf35, rf36, rf1                          # 143 shr | small.py:41 residuals6
+    asr rf30, rf35, 5 ; add rf1, rf30, rf1                          # 143 shr | 143 add
+    max rf1, rf1, 0 ; v8dot rf53, rf53, rf15                        # 143 clip | 143 load dst
+    min rf1, rf1, rf49 ; v8dot rf25, rf25, rf15                     # 143 clip | 143 load dst
+    vpack rf1, rf24, rf1 ; v8dot rf24, rf51, rf15                   # 143 store dst | 143 load dst
+    shr rf6, rf6, -8 ; v8dot rf45, rf45, rf15                       # 143 load dst
+    shr rf30, rf42, -8 ; add rf15, rf45, rf30                       # 143 load dst | 143 add
+    max rf15, rf15, 0 ; add rf30, rf30, rf50                        # 143 clip | 143 add
+    max rf50, rf30, 0 ; add rf30, rf31, rf41                        # 143 clip | 143 store dst
+    min rf42, rf15, rf49 ; add rf15, rf30, rf41 ; ldunifrf.rf45     # 143 clip | 143 store dst | small.py:33 mul | uniform 0x00002d41
+    vpack rf31, rf33, rf42 ; sub rf33, rf31, -4                     # 143 store dst | 143 load dst
+    min rf50, rf50, rf49 ; mov tmua, rf33 ; thrsw ; ldunifrf.rf42   # 143 clip | 143 load dst | small.py:33 add | uniform 0x00042000
+    vpack rf50, rf12, rf50 ; add rf12, rf11, rf58 ; ldunifrf.rf51   # 143 store dst | small.py:41 residuals2 | small.py:28 mul | uniform 0x00003b21
+    asr rf11, rf12, 5 ; sub rf12, rf11, rf58                        # 143 shr | small.py:41 residuals5
+    v8pack tmud, rf4, rf1 ; add rf1, rf53, rf11 ; ldunifrf.rf4      # 143 store dst | 143 add | small.py:33 s0 | uniform 0x00002000
+    max rf1, rf1, 0 ; mov.ifna tmua, rf30                           # 143 clip | 143 store dst
+    min rf1, rf1, rf49 ; add rf30, rf15, rf41 ; ldunifrf.rf11       # 143 clip | 143 store dst | small.py:28 mul | uniform 0x00003ec5
+    vpack rf1, rf38, rf1 ; add rf38, rf61, rf10 ; ldunifrf.rf53     # 143 store dst | small.py:41 residuals3 | small.py:28 mul | uniform 0x00003537
+    v8pack tmud, rf13, rf1 ; sub rf1, rf61, rf10 ; ldunifrf.rf10    # 143 store dst | small.py:41 residuals4 | 143 load dst | uniform 0x000000ff
+    asr rf12, rf12, 5 ; mov.ifna tmua, rf15                         # 143 shr | 143 store dst
+    asr rf6, rf38, 5 ; add rf12, rf6, rf12                          # 143 shr | 143 add
+    max rf12, rf12, 0 ; add rf6, rf25, rf6                          # 143 clip | 143 add
+    min rf25, rf12, rf49 ; add rf12, rf30, rf41 ; ldtmu.rf38        # 143 clip | 143 store dst | 143 load dst
+    vpack rf25, rf48, rf25 ; add rf48, rf12, rf41 ; ldunifrf.rf15   # 143 store dst | small.py:28 mul | uniform 0x0000187e
+    max rf6, rf6, 0 ; add rf13, rf48, rf41                          # 143 clip | 143 store dst
+    min rf6, rf6, rf49 ; sub rf26, rf39, rf26 ; ldunifrf.rf39       # 143 clip | small.py:41 y6 | small.py:28 mul | uniform 0x00000c7c
+    vpack rf6, rf44, rf6 ; sub rf8, rf56, rf8 ; ldunifrf.rf44       # 143 store dst | small.py:41 y6 | small.py:28 mul | uniform 0x0000238e
+    v8pack tmud, rf3, rf6 ; sub rf3, rf60, rf7 ; ldunifrf.rf6       # 143 store dst | small.py:41 y6 | small.py:33 mul | uniform 0x00002d41
+    asr rf1, rf1, 5 ; mov.ifna tmua, rf30                           # 143 shr | 143 store dst
+    v8pack tmud, rf29, rf25 ; add rf1, rf24, rf1 ; ldunifrf.rf24    # 143 store dst | 143 add | 143 load dst | uniform value:dst_stride
+    max rf1, rf1, 0 ; mov.ifna tmua, rf48                           # 143 clip | 143 store dst
+    min rf1, rf1, rf49 ; sub rf28, rf37, rf28 ; ldunifrf.rf37       # 143 clip | small.py:41 y6 | 143 load dst | uniform 0x000000ff
+    vpack rf1, rf46, rf1 ; smul24 rf21, rf21, rf45 ; ldunifrf.rf45  # 143 store dst | small.py:33 mul | uniform 0x00002d41
+    v8pack tmud, rf14, rf1 ; add rf1, rf21, rf42 ; ldunifrf.rf14    # 143 store dst | small.py:33 add | uniform 0x00042000
+    asr rf1, rf1, 14 ; mov.ifna tmua, rf12                          # small.py:33 s0 | 143 store dst
+    v8pack tmud, rf5, rf31 ; smul24 rf5, rf17, rf51 ; ldunifrf.rf31 # 143 store dst | small.py:28 mul | uniform 0x00003b21
+    mov.ifna tmua, rf13 ; add rf5, rf5, rf4                         # 143 store dst | small.py:28 s3
+    v8pack tmud, rf9, rf50 ; smul24 rf9, rf23, rf11 ; ldunifrf.rf11 # 143 store dst | small.py:28 mul | small.py:33 s0 | uniform 0x00002000
+    asr rf5, rf5, 14 ; add.ifna tmua, rf13, rf41                    # small.py:28 s3 | 143 store dst
     add rf9, rf9, rf4 ; smul24 rf53, rf43, rf53 ; ldunifrf.rf13     # small.py:28 s7 | small.py:28 mul | uniform 0x00003ec5
     asr rf9, rf9, 14 ; add rf53, rf53, rf4                          # small.py:28 s7 | small.py:28 s6
     asr rf53, rf53, 14 ; add rf41, rf1, rf5                         # small.py:28 s6 | small.py:41 e0
     sub rf50, rf1, rf5 ; add rf5, rf9, rf53 ; ldunifrf.rf51         # small.py:41 e3 | small.py:41 o7 | small.py:28 mul | uniform 0x00003537
-    sub rf53, rf9, rf53 ; add rf9, rf41, rf5 ; ldunifrf.rf12        # small.py:41 o6 | small.py:41 residuals0 | 142 load dst | uniform 0x00000100
-    asr rf5, rf9, 5 ; sub rf9, rf41, rf5                            # 142 shr | small.py:41 residuals7
-    asr rf15, rf9, 5 ; smul24 rf9, rf17, rf15                       # 142 shr | small.py:28 mul
-    and rf9, rf38, rf10 ; add rf17, rf9, rf4 ; ldunifrf.rf41        # 142 load dst | small.py:28 s2 | uniform 0x000000ff
-    asr rf9, rf17, 14 ; add rf5, rf9, rf5                           # small.py:28 s2 | 142 add
-    max rf5, rf5, 0 ; smul24 rf23, rf23, rf39                       # 142 clip | small.py:28 mul
-    min rf5, rf5, rf10 ; add rf10, rf23, rf4 ; ldunifrf.rf23        # 142 clip | small.py:28 s4 | small.py:28 mul | uniform 0x0000187e
+    sub rf53, rf9, rf53 ; add rf9, rf41, rf5 ; ldunifrf.rf12        # small.py:41 o6 | small.py:41 residuals0 | 143 load dst | uniform 0x00000100
+    asr rf5, rf9, 5 ; sub rf9, rf41, rf5                            # 143 shr | small.py:41 residuals7
+    asr rf15, rf9, 5 ; smul24 rf9, rf17, rf15                       # 143 shr | small.py:28 mul
+    and rf9, rf38, rf10 ; add rf17, rf9, rf4 ; ldunifrf.rf41        # 143 load dst | small.py:28 s2 | uniform 0x000000ff
+    asr rf9, rf17, 14 ; add rf5, rf9, rf5                           # small.py:28 s2 | 143 add
+    max rf5, rf5, 0 ; smul24 rf23, rf23, rf39                       # 143 clip | small.py:28 mul
+    min rf5, rf5, rf10 ; add rf10, rf23, rf4 ; ldunifrf.rf23        # 143 clip | small.py:28 s4 | small.py:28 mul | uniform 0x0000187e
     asr rf10, rf10, 14 ; smul24 rf43, rf43, rf44                    # small.py:28 s4 | small.py:28 mul
     sub rf43, 0, rf43 ; add rf44, rf1, rf9                          # small.py:28 sub | small.py:41 e1
     add rf1, rf43, rf4 ; sub rf9, rf1, rf9 ; ldunifrf.rf43          # small.py:28 s5 | small.py:41 e2 | small.py:28 mul | uniform 0x00000c7c
-    asr rf1, rf1, 14 ; add rf39, rf33, rf24                         # small.py:28 s5 | 142 load dst
+    asr rf1, rf1, 14 ; add rf39, rf33, rf24                         # small.py:28 s5 | 143 load dst
     sub rf1, rf10, rf1 ; add rf10, rf10, rf1 ; ldunifrf.rf17        # small.py:41 o5 | small.py:41 o4 | small.py:28 mul | uniform 0x0000238e
     add rf1, rf53, rf1 ; sub rf53, rf53, rf1 ; ldunifrf.rf21        # small.py:37 add | small.py:37 sub | small.py:33 mul | uniform 0x00002d41
-    tmuwt - ; smul24 rf1, rf1, rf6 ; ldunifrf.rf42                  # small.py:33 mul | 142 load dst | uniform 0x00000100
-    add rf1, rf1, rf4 ; smul24 rf6, rf53, rf6 ; ldunifrf.rf53       # small.py:33 m6 | small.py:33 mul | 142 load dst | uniform 0x000000ff
+    tmuwt - ; smul24 rf1, rf1, rf6 ; ldunifrf.rf42                  # small.py:33 mul | 143 load dst | uniform 0x00000100
+    add rf1, rf1, rf4 ; smul24 rf6, rf53, rf6 ; ldunifrf.rf53       # small.py:33 m6 | small.py:33 mul | 143 load dst | uniform 0x000000ff
     asr rf1, rf1, 14 ; add rf4, rf6, rf4                            # small.py:33 m6 | small.py:33 m5
     asr rf6, rf4, 14 ; add rf4, rf44, rf1                           # small.py:33 m5 | small.py:41 residuals1
-    asr rf1, rf4, 5 ; sub rf4, rf44, rf1                            # 142 shr | small.py:41 residuals6
-    asr rf4, rf4, 5 ; mov tmua, rf39                                # 142 shr | 142 load dst
-    add rf44, rf39, rf24 ; add rf39, rf9, rf6 ; thrsw               # 142 load dst | small.py:41 residuals2
-    asr rf39, rf39, 5 ; mov tmua, rf44                              # 142 shr | 142 load dst
-    add rf6, rf44, rf24 ; sub rf9, rf9, rf6                         # 142 load dst | small.py:41 residuals5
-    asr rf9, rf9, 5 ; mov tmua, rf6                                 # 142 shr | 142 load dst
-    add rf46, rf6, rf24 ; add rf44, rf50, rf10 ; thrsw ; ldtmu.rf6  # 142 load dst | small.py:41 residuals3
-    asr rf44, rf44, 5 ; mov tmua, rf46                              # 142 shr | 142 load dst
-    and rf46, rf6, rf37 ; add rf49, rf46, rf24                      # 142 load dst
-    mov tmua, rf49 ; add rf48, rf49, rf24 ; thrsw ; ldtmu.rf49      # 142 load dst
-    mov tmua, rf48 ; add rf1, rf46, rf1                             # 142 load dst | 142 add
-    max rf1, rf1, 0 ; add tmua, rf48, rf24                          # 142 clip | 142 load dst
-    min rf1, rf1, rf37 ; sub rf50, rf50, rf10 ; thrsw ; ldtmu.rf10  # 142 clip | small.py:41 residuals4 | 142 load dst
-    asr rf18, rf50, 5 ; sub rf19, rf18, rf19                        # 142 shr | small.py:41 y7
-    and rf50, rf49, rf37 ; v8dot rf24, rf10, 1                      # 142 load dst
-    add rf24, rf50, rf39 ; add rf39, rf24, rf44 ; thrsw ; ldtmu.rf44 # 142 add | 142 load dst
-    max rf20, rf24, 0 ; sub rf24, rf20, rf27                        # 142 clip | small.py:41 y7
-    min rf20, rf20, rf37 ; sub rf22, rf40, rf22 ; ldunifrf.rf40     # 142 clip | small.py:41 y7 | small.py:33 mul | uniform 0x00002d41
-    max rf16, rf39, 0 ; sub rf39, rf47, rf16                        # 142 clip | small.py:41 y7
-    min rf16, rf16, rf37 ; smul24 rf54, rf54, rf45 ; thrsw ; ldtmu.rf45 # 142 clip | small.py:33 mul | 142 load dst
-    and rf47, rf44, rf37 ; v8dot rf27, rf45, 1                      # 142 load dst
-    add rf9, rf47, rf18 ; add rf18, rf27, rf9 ; ldunifrf.rf27       # 142 add | small.py:33 add | uniform 0x00042000
-    max rf9, rf9, 0 ; add rf14, rf54, rf14                          # 142 clip | small.py:33 add
-    min rf9, rf9, rf37 ; smul24 rf54, rf34, rf31 ; thrsw ; ldtmu.rf31 # 142 clip | small.py:28 mul | 142 load dst
-    max rf18, rf18, 0 ; add rf54, rf54, rf11                        # 142 clip | small.py:28 s3
-    min rf18, rf18, rf37 ; v8dot rf47, rf31, 1                      # 142 clip | 142 load dst
-    asr rf14, rf14, 14 ; add rf4, rf47, rf4                         # small.py:33 s0 | 142 add
-    max rf4, rf4, 0 ; smul24 rf13, rf59, rf13                       # 142 clip | small.py:28 mul
-    min rf4, rf4, rf37 ; add rf47, rf13, rf11 ; ldtmu.rf13          # 142 clip | small.py:28 s7 | 142 load dst
+    asr rf1, rf4, 5 ; sub rf4, rf44, rf1                            # 143 shr | small.py:41 residuals6
+    asr rf4, rf4, 5 ; mov tmua, rf39                                # 143 shr | 143 load dst
+    add rf44, rf39, rf24 ; add rf39, rf9, rf6 ; thrsw               # 143 load dst | small.py:41 residuals2
+    asr rf39, rf39, 5 ; mov tmua, rf44                              # 143 shr | 143 load dst
+    add rf6, rf44, rf24 ; sub rf9, rf9, rf6                         # 143 load dst | small.py:41 residuals5
+    asr rf9, rf9, 5 ; mov tmua, rf6                                 # 143 shr | 143 load dst
+    add rf46, rf6, rf24 ; add rf44, rf50, rf10 ; thrsw ; ldtmu.rf6  # 143 load dst | small.py:41 residuals3
+    asr rf44, rf44, 5 ; mov tmua, rf46                              # 143 shr | 143 load dst
+    and rf46, rf6, rf37 ; add rf49, rf46, rf24                      # 143 load dst
+    mov tmua, rf49 ; add rf48, rf49, rf24 ; thrsw ; ldtmu.rf49      # 143 load dst
+    mov tmua, rf48 ; add rf1, rf46, rf1                             # 143 load dst | 143 add
+    max rf1, rf1, 0 ; add tmua, rf48, rf24                          # 143 clip | 143 load dst
+    min rf1, rf1, rf37 ; sub rf50, rf50, rf10 ; thrsw ; ldtmu.rf10  # 143 clip | small.py:41 residuals4 | 143 load dst
+    asr rf18, rf50, 5 ; sub rf19, rf18, rf19                        # 143 shr | small.py:41 y7
+    and rf50, rf49, rf37 ; v8dot rf24, rf10, 1                      # 143 load dst
+    add rf24, rf50, rf39 ; add rf39, rf24, rf44 ; thrsw ; ldtmu.rf44 # 143 add | 143 load dst
+    max rf20, rf24, 0 ; sub rf24, rf20, rf27                        # 143 clip | small.py:41 y7
+    min rf20, rf20, rf37 ; sub rf22, rf40, rf22 ; ldunifrf.rf40     # 143 clip | small.py:41 y7 | small.py:33 mul | uniform 0x00002d41
+    max rf16, rf39, 0 ; sub rf39, rf47, rf16                        # 143 clip | small.py:41 y7
+    min rf16, rf16, rf37 ; smul24 rf54, rf54, rf45 ; thrsw ; ldtmu.rf45 # 143 clip | small.py:33 mul | 143 load dst
+    and rf47, rf44, rf37 ; v8dot rf27, rf45, 1                      # 143 load dst
+    add rf9, rf47, rf18 ; add rf18, rf27, rf9 ; ldunifrf.rf27       # 143 add | small.py:33 add | uniform 0x00042000
+    max rf9, rf9, 0 ; add rf14, rf54, rf14                          # 143 clip | small.py:33 add
+    min rf9, rf9, rf37 ; smul24 rf54, rf34, rf31 ; thrsw ; ldtmu.rf31 # 143 clip | small.py:28 mul | 143 load dst
+    max rf18, rf18, 0 ; add rf54, rf54, rf11                        # 143 clip | small.py:28 s3
+    min rf18, rf18, rf37 ; v8dot rf47, rf31, 1                      # 143 clip | 143 load dst
+    asr rf14, rf14, 14 ; add rf4, rf47, rf4                         # small.py:33 s0 | 143 add
+    max rf4, rf4, 0 ; smul24 rf13, rf59, rf13                       # 143 clip | small.py:28 mul
+    min rf4, rf4, rf37 ; add rf47, rf13, rf11 ; ldtmu.rf13          # 143 clip | small.py:28 s7 | 143 load dst
     asr rf51, rf54, 14 ; smul24 rf54, rf52, rf51                    # small.py:28 s3 | small.py:28 mul
     asr rf47, rf47, 14 ; add rf54, rf54, rf11                       # small.py:28 s7 | small.py:28 s6
     asr rf54, rf54, 14 ; add rf50, rf14, rf51                       # small.py:28 s6 | small.py:41 e0
-    and rf51, rf13, rf37 ; sub rf48, rf14, rf51 ; ldunifrf.rf46     # 142 load dst | small.py:41 e3 | small.py:28 mul | uniform 0x00003b21
-    add rf15, rf51, rf15 ; add rf51, rf47, rf54 ; ldunifrf.rf25     # 142 add | small.py:41 o7 | small.py:33 s0 | uniform 0x00002000
-    max rf15, rf15, 0 ; sub rf47, rf47, rf54                        # 142 clip | small.py:41 o6
-    min rf15, rf15, rf37 ; add rf37, rf50, rf51 ; ldunifrf.rf54     # 142 clip | small.py:41 residuals0 | small.py:28 mul | uniform 0x00003ec5
-    asr rf37, rf37, 5 ; sub rf50, rf50, rf51                        # 142 shr | small.py:41 residuals7
-    asr rf50, rf50, 5 ; v8dot rf12, rf38, rf12                      # 142 shr | 142 load dst
-    add rf12, rf12, rf37 ; smul24 rf23, rf34, rf23 ; ldunifrf.rf34  # 142 add | small.py:28 mul | uniform 0x00003537
-    max rf12, rf12, 0 ; add rf23, rf23, rf11                        # 142 clip | small.py:28 s2
-    min rf12, rf12, rf41 ; smul24 rf41, rf59, rf43 ; ldunifrf.rf43  # 142 clip | small.py:28 mul | 142 load dst | uniform 0x00010000
-    vpack rf5, rf5, rf12 ; add rf12, rf41, rf11 ; ldunifrf.rf41     # 142 store dst | small.py:28 s4 | 142 load dst | uniform 0x000000ff
+    and rf51, rf13, rf37 ; sub rf48, rf14, rf51 ; ldunifrf.rf46     # 143 load dst | small.py:41 e3 | small.py:28 mul | uniform 0x00003b21
+    add rf15, rf51, rf15 ; add rf51, rf47, rf54 ; ldunifrf.rf25     # 143 add | small.py:41 o7 | small.py:33 s0 | uniform 0x00002000
+    max rf15, rf15, 0 ; sub rf47, rf47, rf54                        # 143 clip | small.py:41 o6
+    min rf15, rf15, rf37 ; add rf37, rf50, rf51 ; ldunifrf.rf54     # 143 clip | small.py:41 residuals0 | small.py:28 mul | uniform 0x00003ec5
+    asr rf37, rf37, 5 ; sub rf50, rf50, rf51                        # 143 shr | small.py:41 residuals7
+    asr rf50, rf50, 5 ; v8dot rf12, rf38, rf12                      # 143 shr | 143 load dst
+    add rf12, rf12, rf37 ; smul24 rf23, rf34, rf23 ; ldunifrf.rf34  # 143 add | small.py:28 mul | uniform 0x00003537
+    max rf12, rf12, 0 ; add rf23, rf23, rf11                        # 143 clip | small.py:28 s2
+    min rf12, rf12, rf41 ; smul24 rf41, rf59, rf43 ; ldunifrf.rf43  # 143 clip | small.py:28 mul | 143 load dst | uniform 0x00010000
+    vpack rf5, rf5, rf12 ; add rf12, rf41, rf11 ; ldunifrf.rf41     # 143 store dst | small.py:28 s4 | 143 load dst | uniform 0x000000ff
     asr rf17, rf23, 14 ; smul24 rf23, rf52, rf17                    # small.py:28 s2 | small.py:28 mul
     asr rf12, rf12, 14 ; add rf52, rf14, rf17                       # small.py:28 s4 | small.py:41 e1
     sub rf14, 0, rf23 ; sub rf17, rf14, rf17                        # small.py:28 sub | small.py:41 e2
-    add rf14, rf14, rf11 ; v8dot rf23, rf6, rf42 ; ldunifrf.rf59    # small.py:28 s5 | 142 load dst | small.py:28 mul | uniform 0x0000187e
-    asr rf14, rf14, 14 ; v8dot rf37, rf49, rf42                     # small.py:28 s5 | 142 load dst
+    add rf14, rf14, rf11 ; v8dot rf23, rf6, rf42 ; ldunifrf.rf59    # small.py:28 s5 | 143 load dst | small.py:28 mul | uniform 0x0000187e
+    asr rf14, rf14, 14 ; v8dot rf37, rf49, rf42                     # small.py:28 s5 | 143 load dst
     sub rf12, rf12, rf14 ; add rf14, rf12, rf14 ; ldunifrf.rf51     # small.py:41 o5 | small.py:41 o4 | small.py:28 mul | uniform 0x00000c7c
     add rf12, rf47, rf12 ; sub rf47, rf47, rf12 ; ldunifrf.rf29     # small.py:37 add | small.py:37 sub | small.py:28 mul | uniform 0x0000238e
     add rf30, rf48, rf14 ; smul24 rf12, rf12, rf21                  # small.py:41 residuals3 | small.py:33 mul
-    asr rf30, rf30, 5 ; smul24 rf21, rf47, rf21                     # 142 shr | small.py:33 mul
+    asr rf30, rf30, 5 ; smul24 rf21, rf47, rf21                     # 143 shr | small.py:33 mul
     add rf11, rf12, rf11 ; add rf12, rf21, rf11 ; ldunifrf.rf21     # small.py:33 m6 | small.py:33 m5 | small.py:33 mul | uniform 0x00002d41
     asr rf11, rf11, 14 ; sub rf14, rf48, rf14                       # small.py:33 m6 | small.py:41 residuals4
     asr rf48, rf12, 14 ; add rf12, rf52, rf11                       # small.py:33 m5 | small.py:41 residuals1
-    asr rf11, rf12, 5 ; sub rf12, rf52, rf11                        # 142 shr | small.py:41 residuals6
-    asr rf12, rf12, 5 ; add rf11, rf23, rf11                        # 142 shr | 142 add
-    max rf11, rf11, 0 ; add rf23, rf17, rf48                        # 142 clip | small.py:41 residuals2
-    min rf11, rf11, rf53 ; sub rf17, rf17, rf48 ; ldunifrf.rf48     # 142 clip | small.py:41 residuals5 | 142 load dst | uniform 0x00010000
-    vpack rf1, rf1, rf11 ; v8dot rf11, rf10, rf42 ; ldunifrf.rf52   # 142 store dst | 142 load dst | uniform 0x000000ff
-    asr rf11, rf23, 5 ; add rf23, rf11, rf30                        # 142 shr | 142 add
-    asr rf17, rf17, 5 ; add rf11, rf37, rf11                        # 142 shr | 142 add
-    max rf11, rf11, 0 ; v8dot rf37, rf44, rf42                      # 142 clip | 142 load dst
-    min rf11, rf11, rf53 ; v8dot rf30, rf45, rf42                   # 142 clip | 142 load dst
-    vpack rf11, rf20, rf11 ; add rf17, rf30, rf17                   # 142 store dst | 142 add
-    asr rf14, rf14, 5 ; v8dot rf20, rf31, rf42                      # 142 shr | 142 load dst
-    max rf14, rf23, 0 ; add rf23, rf37, rf14                        # 142 clip | 142 add
-    min rf12, rf14, rf53 ; add rf14, rf20, rf12 ; ldunifrf.rf20     # 142 clip | 142 add | small.py:33 mul | uniform 0x00002d41
-    vpack rf12, rf16, rf12 ; v8dot rf16, rf13, rf42 ; ldunifrf.rf42 # 142 store dst | 142 load dst | small.py:33 add | uniform 0x00042000
-    max rf16, rf23, 0 ; add rf23, rf16, rf50                        # 142 clip | 142 add
-    min rf16, rf16, rf53 ; mov rf0, rf2 ; ldunifrf.rf50             # 142 clip | next trip | small.py:28 mul | uniform 0x00003b21
-    vpack rf9, rf9, rf16 ; smul24 rf16, rf26, rf40 ; ldunifrf.rf26  # 142 store dst | small.py:33 mul | small.py:33 s0 | uniform 0x00002000
-    max rf16, rf17, 0 ; add rf17, rf16, rf27                        # 142 clip | small.py:33 add
-    min rf16, rf16, rf53 ; smul24 rf46, rf3, rf46 ; ldunifrf.rf27   # 142 clip | small.py:28 mul | uniform 0x00003ec5
-    vpack rf16, rf18, rf16 ; add rf18, rf46, rf25 ; ldunifrf.rf46   # 142 store dst | small.py:28 s3 | small.py:28 mul | uniform 0x00003537
-    max rf14, rf14, 0 ; smul24 rf54, rf8, rf54                      # 142 clip | small.py:28 mul
-    min rf14, rf14, rf53 ; add rf54, rf54, rf25                     # 142 clip | small.py:28 s7
-    vpack rf4, rf4, rf14 ; smul24 rf14, rf28, rf34 ; ldunifrf.rf34  # 142 store dst | small.py:28 mul | 142 load dst | uniform 0x01000000
-    max rf14, rf23, 0 ; add rf23, rf14, rf25                        # 142 clip | small.py:28 s6
-    min rf14, rf14, rf53 ; v8dot rf43, rf38, rf43 ; ldunifrf.rf53   # 142 clip | 142 load dst | uniform 0x000000ff
-    vpack rf3, rf15, rf14 ; smul24 rf14, rf3, rf59 ; ldunifrf.rf15  # 142 store dst | small.py:28 mul | uniform 0x0000187e
+    asr rf11, rf12, 5 ; sub rf12, rf52, rf11                        # 143 shr | small.py:41 residuals6
+    asr rf12, rf12, 5 ; add rf11, rf23, rf11                        # 143 shr | 143 add
+    max rf11, rf11, 0 ; add rf23, rf17, rf48                        # 143 clip | small.py:41 residuals2
+    min rf11, rf11, rf53 ; sub rf17, rf17, rf48 ; ldunifrf.rf48     # 143 clip | small.py:41 residuals5 | 143 load dst | uniform 0x00010000
+    vpack rf1, rf1, rf11 ; v8dot rf11, rf10, rf42 ; ldunifrf.rf52   # 143 store dst | 143 load dst | uniform 0x000000ff
+    asr rf11, rf23, 5 ; add rf23, rf11, rf30                        # 143 shr | 143 add
+    asr rf17, rf17, 5 ; add rf11, rf37, rf11                        # 143 shr | 143 add
+    max rf11, rf11, 0 ; v8dot rf37, rf44, rf42                      # 143 clip | 143 load dst
+    min rf11, rf11, rf53 ; v8dot rf30, rf45, rf42                   # 143 clip | 143 load dst
+    vpack rf11, rf20, rf11 ; add rf17, rf30, rf17                   # 143 store dst | 143 add
+    asr rf14, rf14, 5 ; v8dot rf20, rf31, rf42                      # 143 shr | 143 load dst
+    max rf14, rf23, 0 ; add rf23, rf37, rf14                        # 143 clip | 143 add
+    min rf12, rf14, rf53 ; add rf14, rf20, rf12 ; ldunifrf.rf20     # 143 clip | 143 add | small.py:33 mul | uniform 0x00002d41
+    vpack rf12, rf16, rf12 ; v8dot rf16, rf13, rf42 ; ldunifrf.rf42 # 143 store dst | 143 load dst | small.py:33 add | uniform 0x00042000
+    max rf16, rf23, 0 ; add rf23, rf16, rf50                        # 143 clip | 143 add
+    min rf16, rf16, rf53 ; mov rf0, rf2 ; ldunifrf.rf50             # 143 clip | next trip | small.py:28 mul | uniform 0x00003b21
+    vpack rf9, rf9, rf16 ; smul24 rf16, rf26, rf40 ; ldunifrf.rf26  # 143 store dst | small.py:33 mul | small.py:33 s0 | uniform 0x00002000
+    max rf16, rf17, 0 ; add rf17, rf16, rf27                        # 143 clip | small.py:33 add
+    min rf16, rf16, rf53 ; smul24 rf46, rf3, rf46 ; ldunifrf.rf27   # 143 clip | small.py:28 mul | uniform 0x00003ec5
+    vpack rf16, rf18, rf16 ; add rf18, rf46, rf25 ; ldunifrf.rf46   # 143 store dst | small.py:28 s3 | small.py:28 mul | uniform 0x00003537
+    max rf14, rf14, 0 ; smul24 rf54, rf8, rf54                      # 143 clip | small.py:28 mul
+    min rf14, rf14, rf53 ; add rf54, rf54, rf25                     # 143 clip | small.py:28 s7
+    vpack rf4, rf4, rf14 ; smul24 rf14, rf28, rf34 ; ldunifrf.rf34  # 143 store dst | small.py:28 mul | 143 load dst | uniform 0x01000000
+    max rf14, rf23, 0 ; add rf23, rf14, rf25                        # 143 clip | small.py:28 s6
+    min rf14, rf14, rf53 ; v8dot rf43, rf38, rf43 ; ldunifrf.rf53   # 143 clip | 143 load dst | uniform 0x000000ff
+    vpack rf3, rf15, rf14 ; smul24 rf14, rf3, rf59 ; ldunifrf.rf15  # 143 store dst | small.py:28 mul | uniform 0x0000187e
     asr rf14, rf17, 14 ; add rf17, rf14, rf25                       # small.py:33 s0 | small.py:28 s2
     asr rf8, rf18, 14 ; smul24 rf18, rf8, rf51                      # small.py:28 s3 | small.py:28 mul
     asr rf54, rf54, 14 ; add rf51, rf14, rf8                        # small.py:28 s7 | small.py:41 e0
     asr rf8, rf23, 14 ; sub rf23, rf14, rf8                         # small.py:28 s6 | small.py:41 e3
     asr rf59, rf17, 14 ; add rf17, rf54, rf8                        # small.py:28 s2 | small.py:41 o7
     sub rf54, rf54, rf8 ; add rf8, rf51, rf17 ; ldunifrf.rf40       # small.py:41 o6 | small.py:41 residuals0 | small.py:28 mul | uniform 0x00000c7c
-    asr rf8, rf8, 5 ; sub rf17, rf51, rf17                          # 142 shr | small.py:41 residuals7
-    asr rf17, rf17, 5 ; add rf8, rf43, rf8                          # 142 shr | 142 add
-    max rf8, rf8, 0 ; add rf18, rf18, rf25                          # 142 clip | small.py:28 s4
-    min rf8, rf8, rf41 ; smul24 rf28, rf28, rf29 ; ldunifrf.rf29    # 142 clip | small.py:28 mul | uniform 0x0000238e
+    asr rf8, rf8, 5 ; sub rf17, rf51, rf17                          # 143 shr | small.py:41 residuals7
+    asr rf17, rf17, 5 ; add rf8, rf43, rf8                          # 143 shr | 143 add
+    max rf8, rf8, 0 ; add rf18, rf18, rf25                          # 143 clip | small.py:28 s4
+    min rf8, rf8, rf41 ; smul24 rf28, rf28, rf29 ; ldunifrf.rf29    # 143 clip | small.py:28 mul | uniform 0x0000238e
     asr rf18, rf18, 14 ; add rf41, rf14, rf59                       # small.py:28 s4 | small.py:41 e1
     sub rf14, 0, rf28 ; sub rf28, rf14, rf59                        # small.py:28 sub | small.py:41 e2
-    add rf14, rf14, rf25 ; v8dot rf59, rf6, rf48 ; ldunifrf.rf43    # small.py:28 s5 | 142 load dst | small.py:33 mul | uniform 0x00002d41
-    asr rf14, rf14, 14 ; v8dot rf51, rf49, rf48                     # small.py:28 s5 | 142 load dst
-    sub rf14, rf18, rf14 ; add rf18, rf18, rf14 ; ldunifrf.rf37     # small.py:41 o5 | small.py:41 o4 | 142 load dst | uniform 0x01000000
+    add rf14, rf14, rf25 ; v8dot rf59, rf6, rf48 ; ldunifrf.rf43    # small.py:28 s5 | 143 load dst | small.py:33 mul | uniform 0x00002d41
+    asr rf14, rf14, 14 ; v8dot rf51, rf49, rf48                     # small.py:28 s5 | 143 load dst
+    sub rf14, rf18, rf14 ; add rf18, rf18, rf14 ; ldunifrf.rf37     # small.py:41 o5 | small.py:41 o4 | 143 load dst | uniform 0x01000000
     add rf14, rf54, rf14 ; sub rf54, rf54, rf14                     # small.py:37 add | small.py:37 sub
     add rf30, rf23, rf18 ; smul24 rf14, rf14, rf21                  # small.py:41 residuals3 | small.py:33 mul
-    asr rf30, rf30, 5 ; smul24 rf21, rf54, rf21                     # 142 shr | small.py:33 mul
+    asr rf30, rf30, 5 ; smul24 rf21, rf54, rf21                     # 143 shr | small.py:33 mul
     add rf14, rf14, rf25 ; add rf21, rf21, rf25                     # small.py:33 m6 | small.py:33 m5
     asr rf14, rf14, 14 ; sub rf18, rf23, rf18                       # small.py:33 m6 | small.py:41 residuals4
     asr rf23, rf21, 14 ; add rf21, rf41, rf14                       # small.py:33 m5 | small.py:41 residuals1
-    asr rf14, rf21, 5 ; sub rf21, rf41, rf14                        # 142 shr | small.py:41 residuals6
-    asr rf21, rf21, 5 ; add rf14, rf59, rf14                        # 142 shr | 142 add
-    max rf14, rf14, 0 ; add rf59, rf28, rf23                        # 142 clip | small.py:41 residuals2
-    min rf14, rf14, rf52 ; sub rf23, rf28, rf23 ; ldunifrf.rf28     # 142 clip | small.py:41 residuals5 | 142 load dst | uniform 0x000000ff
-    asr rf59, rf59, 5 ; v8dot rf41, rf10, rf48                      # 142 shr | 142 load dst
-    asr rf51, rf23, 5 ; add rf23, rf51, rf59                        # 142 shr | 142 add
-    max rf23, rf23, 0 ; add rf30, rf41, rf30                        # 142 clip | 142 add
-    min rf23, rf23, rf52 ; v8dot rf41, rf44, rf48 ; ldunifrf.rf59   # 142 clip | 142 load dst | uniform value:dst_stride
-    asr rf18, rf18, 5 ; v8dot rf25, rf45, rf48                      # 142 shr | 142 load dst
-    max rf18, rf30, 0 ; add rf30, rf41, rf18                        # 142 clip | 142 add
-    min rf18, rf18, rf52 ; add rf25, rf25, rf51                     # 142 clip | 142 add
-    max rf30, rf30, 0 ; v8dot rf51, rf31, rf48                      # 142 clip | 142 load dst
-    min rf21, rf30, rf52 ; add rf30, rf51, rf21                     # 142 clip | 142 add
-    max rf25, rf25, 0 ; v8dot rf48, rf13, rf48                      # 142 clip | 142 load dst
-    min rf17, rf25, rf52 ; add rf25, rf48, rf17                     # 142 clip | 142 add
-    max rf19, rf30, 0 ; smul24 rf20, rf19, rf20                     # 142 clip | small.py:33 mul
-    min rf19, rf19, rf52 ; add rf20, rf20, rf42 ; ldunifrf.rf42     # 142 clip | small.py:33 add | uniform value:items
-    max rf25, rf25, 0 ; smul24 rf50, rf22, rf50                     # 142 clip | small.py:28 mul
-    min rf25, rf25, rf52 ; add rf50, rf50, rf26 ; ldunifrf.rf52     # 142 clip | small.py:28 s3 | uniform value:records
+    asr rf14, rf21, 5 ; sub rf21, rf41, rf14                        # 143 shr | small.py:41 residuals6
+    asr rf21, rf21, 5 ; add rf14, rf59, rf14                        # 143 shr | 143 add
+    max rf14, rf14, 0 ; add rf59, rf28, rf23                        # 143 clip | small.py:41 residuals2
+    min rf14, rf14, rf52 ; sub rf23, rf28, rf23 ; ldunifrf.rf28     # 143 clip | small.py:41 residuals5 | 143 load dst | uniform 0x000000ff
+    asr rf59, rf59, 5 ; v8dot rf41, rf10, rf48                      # 143 shr | 143 load dst
+    asr rf51, rf23, 5 ; add rf23, rf51, rf59                        # 143 shr | 143 add
+    max rf23, rf23, 0 ; add rf30, rf41, rf30                        # 143 clip | 143 add
+    min rf23, rf23, rf52 ; v8dot rf41, rf44, rf48 ; ldunifrf.rf59   # 143 clip | 143 load dst | uniform value:dst_stride
+    asr rf18, rf18, 5 ; v8dot rf25, rf45, rf48                      # 143 shr | 143 load dst
+    max rf18, rf30, 0 ; add rf30, rf41, rf18                        # 143 clip | 143 add
+    min rf18, rf18, rf52 ; add rf25, rf25, rf51                     # 143 clip | 143 add
+    max rf30, rf30, 0 ; v8dot rf51, rf31, rf48                      # 143 clip | 143 load dst
+    min rf21, rf30, rf52 ; add rf30, rf51, rf21                     # 143 clip | 143 add
+    max rf25, rf25, 0 ; v8dot rf48, rf13, rf48                      # 143 clip | 143 load dst
+    min rf17, rf25, rf52 ; add rf25, rf48, rf17                     # 143 clip | 143 add
+    max rf19, rf30, 0 ; smul24 rf20, rf19, rf20                     # 143 clip | small.py:33 mul
+    min rf19, rf19, rf52 ; add rf20, rf20, rf42 ; ldunifrf.rf42     # 143 clip | small.py:33 add | uniform value:items
+    max rf25, rf25, 0 ; smul24 rf50, rf22, rf50                     # 143 clip | small.py:28 mul
+    min rf25, rf25, rf52 ; add rf50, rf50, rf26 ; ldunifrf.rf52     # 143 clip | small.py:28 s3 | uniform value:records
     asr rf20, rf20, 14 ; smul24 rf27, rf24, rf27                    # small.py:33 s0 | small.py:28 mul
     asr rf27, rf50, 14 ; add rf50, rf27, rf26                       # small.py:28 s3 | small.py:28 s7
     asr rf46, rf50, 14 ; smul24 rf50, rf39, rf46                    # small.py:28 s7 | small.py:28 mul
@@ -638,64 +638,64 @@ loop:
     asr rf27, rf50, 14 ; sub rf50, rf20, rf27                       # small.py:28 s6 | small.py:41 e3
     add rf27, rf46, rf27 ; sub rf46, rf46, rf27                     # small.py:41 o7 | small.py:41 o6
     add rf27, rf30, rf27 ; sub rf30, rf30, rf27                     # small.py:41 residuals0 | small.py:41 residuals7
-    asr rf27, rf27, 5 ; v8dot rf34, rf38, rf34                      # 142 shr | 142 load dst
-    asr rf30, rf30, 5 ; add rf27, rf34, rf27                        # 142 shr | 142 add
-    max rf15, rf27, 0 ; smul24 rf22, rf22, rf15                     # 142 clip | small.py:28 mul
-    min rf15, rf15, rf53 ; add rf22, rf22, rf26                     # 142 clip | small.py:28 s2
-    vpack rf8, rf8, rf15 ; smul24 rf15, rf24, rf40                  # 142 store dst | small.py:28 mul
-    v8pack tmud, rf5, rf8 ; add rf5, rf15, rf26                     # 142 store dst | small.py:28 s4
-    asr rf22, rf22, 14 ; mov.ifna tmua, rf33                        # small.py:28 s2 | 142 store dst
+    asr rf27, rf27, 5 ; v8dot rf34, rf38, rf34                      # 143 shr | 143 load dst
+    asr rf30, rf30, 5 ; add rf27, rf34, rf27                        # 143 shr | 143 add
+    max rf15, rf27, 0 ; smul24 rf22, rf22, rf15                     # 143 clip | small.py:28 mul
+    min rf15, rf15, rf53 ; add rf22, rf22, rf26                     # 143 clip | small.py:28 s2
+    vpack rf8, rf8, rf15 ; smul24 rf15, rf24, rf40                  # 143 store dst | small.py:28 mul
+    v8pack tmud, rf5, rf8 ; add rf5, rf15, rf26                     # 143 store dst | small.py:28 s4
+    asr rf22, rf22, 14 ; mov.ifna tmua, rf33                        # small.py:28 s2 | 143 store dst
     asr rf5, rf5, 14 ; smul24 rf29, rf39, rf29                      # small.py:28 s4 | small.py:28 mul
     sub rf29, 0, rf29 ; add rf39, rf20, rf22                        # small.py:28 sub | small.py:41 e1
     add rf20, rf29, rf26 ; sub rf22, rf20, rf22                     # small.py:28 s5 | small.py:41 e2
-    asr rf6, rf20, 14 ; v8dot rf20, rf6, rf37                       # small.py:28 s5 | 142 load dst
+    asr rf6, rf20, 14 ; v8dot rf20, rf6, rf37                       # small.py:28 s5 | 143 load dst
     sub rf5, rf5, rf6 ; add rf6, rf5, rf6                           # small.py:41 o5 | small.py:41 o4
     add rf5, rf46, rf5 ; sub rf46, rf46, rf5                        # small.py:37 add | small.py:37 sub
-    shr rf49, rf49, -8 ; smul24 rf5, rf5, rf43                      # 142 load dst | small.py:33 mul
+    shr rf49, rf49, -8 ; smul24 rf5, rf5, rf43                      # 143 load dst | small.py:33 mul
     add rf5, rf5, rf26 ; smul24 rf43, rf46, rf43                    # small.py:33 m6 | small.py:33 mul
     asr rf5, rf5, 14 ; add rf26, rf43, rf26                         # small.py:33 m6 | small.py:33 m5
     asr rf43, rf26, 14 ; add rf26, rf39, rf5                        # small.py:33 m5 | small.py:41 residuals1
-    asr rf5, rf26, 5 ; sub rf26, rf39, rf5                          # 142 shr | small.py:41 residuals6
-    asr rf20, rf26, 5 ; add rf5, rf20, rf5                          # 142 shr | 142 add
-    max rf5, rf5, 0 ; v8dot rf10, rf10, rf37                        # 142 clip | 142 load dst
-    min rf5, rf5, rf28 ; v8dot rf44, rf44, rf37                     # 142 clip | 142 load dst
-    vpack rf5, rf14, rf5 ; v8dot rf14, rf45, rf37                   # 142 store dst | 142 load dst
-    shr rf13, rf31, -8 ; v8dot rf31, rf13, rf37                     # 142 load dst
-    add rf13, rf13, rf20 ; add rf20, rf31, rf30                     # 142 add
-    max rf33, rf13, 0 ; add rf13, rf33, rf59                        # 142 clip | 142 store dst
-    max rf30, rf20, 0 ; add rf20, rf13, rf59                        # 142 clip | 142 store dst
-    min rf31, rf33, rf28 ; add rf33, rf22, rf43                     # 142 clip | small.py:41 residuals2
-    vpack rf22, rf19, rf31 ; sub rf19, rf22, rf43                   # 142 store dst | small.py:41 residuals5
-    min rf31, rf30, rf28 ; add rf30, rf20, rf59                     # 142 clip | 142 store dst
-    vpack rf31, rf25, rf31 ; add rf25, rf50, rf6                    # 142 store dst | small.py:41 residuals3
-    v8pack tmud, rf1, rf5 ; sub rf1, rf50, rf6                      # 142 store dst | small.py:41 residuals4
-    asr rf13, rf33, 5 ; mov.ifna tmua, rf13                         # 142 shr | 142 store dst
-    asr rf19, rf19, 5 ; add rf13, rf49, rf13                        # 142 shr | 142 add
-    max rf13, rf13, 0 ; add rf14, rf14, rf19                        # 142 clip | 142 add
-    min rf13, rf13, rf28 ; add rf19, rf30, rf59                     # 142 clip | 142 store dst
-    vpack rf13, rf23, rf13 ; add rf23, rf19, rf59                   # 142 store dst
-    v8pack tmud, rf11, rf13 ; add rf11, rf23, rf59                  # 142 store dst
-    max rf14, rf14, 0 ; mov.ifna tmua, rf20                         # 142 clip | 142 store dst
-    min rf14, rf14, rf28 ; sub rf42, rf42, 1                        # 142 clip
-    vpack rf14, rf17, rf14                                          # 142 store dst
-    asr rf25, rf25, 5                                               # 142 shr
-    asr rf10, rf1, 5 ; add rf1, rf10, rf25                          # 142 shr | 142 add
-    max rf1, rf1, 0 ; add rf10, rf44, rf10                          # 142 clip | 142 add
-    min rf1, rf1, rf28                                              # 142 clip
-    vpack rf1, rf18, rf1                                            # 142 store dst
-    v8pack tmud, rf12, rf1                                          # 142 store dst
-    max rf10, rf10, 0 ; mov.ifna tmua, rf30                         # 142 clip | 142 store dst
-    min rf10, rf10, rf28                                            # 142 clip
-    vpack rf10, rf21, rf10                                          # 142 store dst
-    v8pack tmud, rf9, rf10                                          # 142 store dst
-    shl rf19, rf42, 3 ; mov.ifna tmua, rf19                         # 142 store dst
-    v8pack tmud, rf16, rf14 ; add rf14, rf52, rf19                  # 142 store dst
-    mov.ifna tmua, rf23 ; sub.pushc -, rf14, rf2                    # 142 store dst | whether there is a trip more
-    v8pack tmud, rf4, rf22                                          # 142 store dst
+    asr rf5, rf26, 5 ; sub rf26, rf39, rf5                          # 143 shr | small.py:41 residuals6
+    asr rf20, rf26, 5 ; add rf5, rf20, rf5                          # 143 shr | 143 add
+    max rf5, rf5, 0 ; v8dot rf10, rf10, rf37                        # 143 clip | 143 load dst
+    min rf5, rf5, rf28 ; v8dot rf44, rf44, rf37                     # 143 clip | 143 load dst
+    vpack rf5, rf14, rf5 ; v8dot rf14, rf45, rf37                   # 143 store dst | 143 load dst
+    shr rf13, rf31, -8 ; v8dot rf31, rf13, rf37                     # 143 load dst
+    add rf13, rf13, rf20 ; add rf20, rf31, rf30                     # 143 add
+    max rf33, rf13, 0 ; add rf13, rf33, rf59                        # 143 clip | 143 store dst
+    max rf30, rf20, 0 ; add rf20, rf13, rf59                        # 143 clip | 143 store dst
+    min rf31, rf33, rf28 ; add rf33, rf22, rf43                     # 143 clip | small.py:41 residuals2
+    vpack rf22, rf19, rf31 ; sub rf19, rf22, rf43                   # 143 store dst | small.py:41 residuals5
+    min rf31, rf30, rf28 ; add rf30, rf20, rf59                     # 143 clip | 143 store dst
+    vpack rf31, rf25, rf31 ; add rf25, rf50, rf6                    # 143 store dst | small.py:41 residuals3
+    v8pack tmud, rf1, rf5 ; sub rf1, rf50, rf6                      # 143 store dst | small.py:41 residuals4
+    asr rf13, rf33, 5 ; mov.ifna tmua, rf13                         # 143 shr | 143 store dst
+    asr rf19, rf19, 5 ; add rf13, rf49, rf13                        # 143 shr | 143 add
+    max rf13, rf13, 0 ; add rf14, rf14, rf19                        # 143 clip | 143 add
+    min rf13, rf13, rf28 ; add rf19, rf30, rf59                     # 143 clip | 143 store dst
+    vpack rf13, rf23, rf13 ; add rf23, rf19, rf59                   # 143 store dst
+    v8pack tmud, rf11, rf13 ; add rf11, rf23, rf59                  # 143 store dst
+    max rf14, rf14, 0 ; mov.ifna tmua, rf20                         # 143 clip | 143 store dst
+    min rf14, rf14, rf28 ; sub rf42, rf42, 1                        # 143 clip
+    vpack rf14, rf17, rf14                                          # 143 store dst
+    asr rf25, rf25, 5                                               # 143 shr
+    asr rf10, rf1, 5 ; add rf1, rf10, rf25                          # 143 shr | 143 add
+    max rf1, rf1, 0 ; add rf10, rf44, rf10                          # 143 clip | 143 add
+    min rf1, rf1, rf28                                              # 143 clip
+    vpack rf1, rf18, rf1                                            # 143 store dst
+    v8pack tmud, rf12, rf1                                          # 143 store dst
+    max rf10, rf10, 0 ; mov.ifna tmua, rf30                         # 143 clip | 143 store dst
+    min rf10, rf10, rf28                                            # 143 clip
+    vpack rf10, rf21, rf10                                          # 143 store dst
+    v8pack tmud, rf9, rf10                                          # 143 store dst
+    shl rf19, rf42, 3 ; mov.ifna tmua, rf19                         # 143 store dst
+    v8pack tmud, rf16, rf14 ; add rf14, rf52, rf19                  # 143 store dst
+    mov.ifna tmua, rf23 ; sub.pushc -, rf14, rf2                    # 143 store dst | whether there is a trip more
+    v8pack tmud, rf4, rf22                                          # 143 store dst
     bu.anyna loop, r:unif                                           # next trip
-    nop ; mov.ifnb tmua, rf11                                       # 142 store dst
-    v8pack tmud, rf3, rf31                                          # 142 store dst
-    nop ; add.ifnb tmua, rf11, rf59                                 # 142 store dst
+    nop ; mov.ifnb tmua, rf11                                       # 143 store dst
+    v8pack tmud, rf3, rf31                                          # 143 store dst
+    nop ; add.ifnb tmua, rf11, rf59                                 # 143 store dst
     thrsw
     thrsw
     nop

@@ -85,9 +85,9 @@
     and rf4, rf3, 7 ; add rf3, rf4, rf2
     shl rf3, rf3, 3
     shl rf5, rf2, 8
-    shl rf6, rf4, 5                                                 # s1 138 store rows
-    shl rf7, rf4, 2                                                 # s2 140 x0
-    shl rf8, rf4, 1                                                 # s1 138 x0
+    shl rf6, rf4, 5                                                 # s1 139 store rows
+    shl rf7, rf4, 2                                                 # s2 141 x0
+    shl rf8, rf4, 1                                                 # s1 139 x0
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
@@ -96,68 +96,68 @@
     nop ; mov rf2, rf2 ; ldunifrf.rf3                               # first trip | uniform value:scratch
     nop ; add rf3, rf3, rf1 ; ldunifrf.rf1                          # uniform value:threads
     shl rf1, rf1, 4 ; add rf3, rf3, rf5
-    add rf18, rf3, rf6 ; add rf26, rf3, rf7 ; ldtmu.rf3             # s1 138 store rows | s2 140 x0 | the item's record
-    nop ; ldunifrf.rf6                                              # s1 138 x0 | uniform value:coeffs
-    nop ; add rf5, rf6, rf8 ; ldunifrf.rf6                          # s1 138 x0 | s1 138 x4 | uniform 0x00000040
-    nop ; add rf29, rf26, rf6 ; ldunifrf.rf14                       # s2 140 x2 | s1 138 x7 | uniform 0x00000060
-    nop ; add rf34, rf26, rf14 ; ldunifrf.rf8                       # s2 140 x3 | s1 138 store rows | uniform 0x00000014
-    nop ; add rf23, rf18, rf8 ; ldunifrf.rf8                        # s1 138 store rows | uniform 0x00000018
-    nop ; add rf24, rf18, rf8 ; ldunifrf.rf8                        # s1 138 store rows | uniform 0x0000001c
-    nop ; add rf25, rf18, rf8 ; ldunifrf.rf8                        # s1 138 store rows | s2 140 x4 | uniform 0x00000080
-    nop ; add rf27, rf26, rf8 ; ldunifrf.rf8                        # s2 140 x4 | s2 140 x6 | uniform 0x000000c0
-    nop ; add rf30, rf26, rf8 ; ldunifrf.rf8                        # s2 140 x6 | s2 140 x1 | uniform 0x00000020
-    nop ; add rf31, rf26, rf8 ; ldunifrf.rf8                        # s2 140 x1 | s2 140 x7 | uniform 0x000000e0
-    nop ; add rf32, rf26, rf8 ; ldunifrf.rf8                        # s2 140 x7 | s2 140 x5 | uniform 0x000000a0
-    nop ; add rf33, rf26, rf8 ; ldunifrf.rf8                        # s2 140 x5 | s2 142 load dst | uniform value:dst
-    nop ; add rf35, rf8, rf4 ; ldtmu.rf4                            # s2 142 load dst | the item's record
+    add rf18, rf3, rf6 ; add rf26, rf3, rf7 ; ldtmu.rf3             # s1 139 store rows | s2 141 x0 | the item's record
+    nop ; ldunifrf.rf6                                              # s1 139 x0 | uniform value:coeffs
+    nop ; add rf5, rf6, rf8 ; ldunifrf.rf6                          # s1 139 x0 | s1 139 x4 | uniform 0x00000040
+    nop ; add rf29, rf26, rf6 ; ldunifrf.rf14                       # s2 141 x2 | s1 139 x7 | uniform 0x00000060
+    nop ; add rf34, rf26, rf14 ; ldunifrf.rf8                       # s2 141 x3 | s1 139 store rows | uniform 0x00000014
+    nop ; add rf23, rf18, rf8 ; ldunifrf.rf8                        # s1 139 store rows | uniform 0x00000018
+    nop ; add rf24, rf18, rf8 ; ldunifrf.rf8                        # s1 139 store rows | uniform 0x0000001c
+    nop ; add rf25, rf18, rf8 ; ldunifrf.rf8                        # s1 139 store rows | s2 141 x4 | uniform 0x00000080
+    nop ; add rf27, rf26, rf8 ; ldunifrf.rf8                        # s2 141 x4 | s2 141 x6 | uniform 0x000000c0
+    nop ; add rf30, rf26, rf8 ; ldunifrf.rf8                        # s2 141 x6 | s2 141 x1 | uniform 0x00000020
+    nop ; add rf31, rf26, rf8 ; ldunifrf.rf8                        # s2 141 x1 | s2 141 x7 | uniform 0x000000e0
+    nop ; add rf32, rf26, rf8 ; ldunifrf.rf8                        # s2 141 x7 | s2 141 x5 | uniform 0x000000a0
+    nop ; add rf33, rf26, rf8 ; ldunifrf.rf8                        # s2 141 x5 | s2 143 load dst | uniform value:dst
+    nop ; add rf35, rf8, rf4 ; ldtmu.rf4                            # s2 143 load dst | the item's record
     nop ; ldunifrf.rf7                                              # s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf8                                              # s1 small.py:33 s0 | uniform 0x00002000
-    nop ; ldunifrf.rf9                                              # s1 138 x2 | uniform 0xffffffe0
+    nop ; ldunifrf.rf9                                              # s1 139 x2 | uniform 0xffffffe0
     nop ; ldunifrf.rf10                                             # s1 small.py:28 mul | uniform 0x00003b21
     nop ; ldunifrf.rf11                                             # s1 small.py:28 mul | uniform 0x0000187e
-    nop ; ldunifrf.rf12                                             # s1 138 x1 | uniform 0xffffffb0
+    nop ; ldunifrf.rf12                                             # s1 139 x1 | uniform 0xffffffb0
     nop ; ldunifrf.rf13                                             # s1 small.py:28 mul | uniform 0x00003ec5
     nop ; ldunifrf.rf15                                             # s1 small.py:28 mul | uniform 0x00000c7c
     nop ; ldunifrf.rf16                                             # s1 small.py:28 mul | uniform 0x0000238e
     nop ; ldunifrf.rf17                                             # s1 small.py:28 mul | uniform 0x00003537
-    nop ; sub rf19, rf18, -4                                        # s1 138 store rows
-    nop ; sub rf20, rf18, -8                                        # s1 138 store rows
-    nop ; sub rf21, rf18, -12                                       # s1 138 store rows
-    nop ; sub rf22, rf18, -16                                       # s1 138 store rows
+    nop ; sub rf19, rf18, -4                                        # s1 139 store rows
+    nop ; sub rf20, rf18, -8                                        # s1 139 store rows
+    nop ; sub rf21, rf18, -12                                       # s1 139 store rows
+    nop ; sub rf22, rf18, -16                                       # s1 139 store rows
     nop ; ldunifrf.rf28                                             # s2 small.py:33 add | uniform 0x00042000
-    nop ; ldunifrf.rf36                                             # s2 142 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf37                                             # s2 142 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf36                                             # s2 143 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf37                                             # s2 143 load dst | uniform value:dst_stride
 loop:
-    shl rf39, rf4, 7 ; add rf38, rf2, rf1                           # s1 138 x0 | the item's record
-    tmuwt - ; add rf39, rf5, rf39                                   # s1 138 x0
-    umin tmuau, rf38, rf0 ; add rf40, rf39, rf6                     # the item's record | s1 138 x4 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf39 ; add rf39, rf40, rf9 ; thrsw                   # s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    mov tmuau, rf40 ; add rf40, rf39, rf6                           # s1 138 x4 | s1 138 x6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf39 ; add rf39, rf40, rf12                          # s1 138 x2 | s1 138 x1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf40 ; add rf41, rf39, rf14 ; thrsw ; ldtmu.rf40     # s1 138 x6 | s1 138 x7 | the item's record | uniform 0xfffffffe (u16)
-    mov tmuau, rf39 ; add rf42, rf41, rf9 ; ldtmu.rf39              # s1 138 x1 | s1 138 x5 | the item's record | uniform 0xfffffffe (u16)
-    nop ; mov tmuau, rf41 ; ldtmu.rf41                              # s1 138 x7 | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf42 ; mov rf41, rf41.il ; thrsw ; ldtmu.rf43        # s1 138 x5 | s1 138 x0 | s1 138 x4 | uniform 0xfffffffe (u16)
-    add tmuau, rf42, rf9 ; mov rf42, rf43.il                        # s1 138 x3 | s1 138 x4 | uniform 0xfffffffe (u16)
+    shl rf39, rf4, 7 ; add rf38, rf2, rf1                           # s1 139 x0 | the item's record
+    tmuwt - ; add rf39, rf5, rf39                                   # s1 139 x0
+    umin tmuau, rf38, rf0 ; add rf40, rf39, rf6                     # the item's record | s1 139 x4 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf39 ; add rf39, rf40, rf9 ; thrsw                   # s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    mov tmuau, rf40 ; add rf40, rf39, rf6                           # s1 139 x4 | s1 139 x6 | uniform 0xfffffffe (u16)
+    mov tmuau, rf39 ; add rf39, rf40, rf12                          # s1 139 x2 | s1 139 x1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf40 ; add rf41, rf39, rf14 ; thrsw ; ldtmu.rf40     # s1 139 x6 | s1 139 x7 | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf39 ; add rf42, rf41, rf9 ; ldtmu.rf39              # s1 139 x1 | s1 139 x5 | the item's record | uniform 0xfffffffe (u16)
+    nop ; mov tmuau, rf41 ; ldtmu.rf41                              # s1 139 x7 | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf42 ; mov rf41, rf41.il ; thrsw ; ldtmu.rf43        # s1 139 x5 | s1 139 x0 | s1 139 x4 | uniform 0xfffffffe (u16)
+    add tmuau, rf42, rf9 ; mov rf42, rf43.il                        # s1 139 x3 | s1 139 x4 | uniform 0xfffffffe (u16)
     add rf41, rf41, rf42 ; sub rf42, rf41, rf42                     # s1 small.py:37 add | s1 small.py:37 sub
-    nop ; smul24 rf41, rf41, rf7 ; thrsw ; ldtmu.rf43               # s1 small.py:33 mul | s1 138 x2
-    mov rf43, rf43.il ; add rf41, rf41, rf8                         # s1 138 x2 | s1 small.py:33 s0
+    nop ; smul24 rf41, rf41, rf7 ; thrsw ; ldtmu.rf43               # s1 small.py:33 mul | s1 139 x2
+    mov rf43, rf43.il ; add rf41, rf41, rf8                         # s1 139 x2 | s1 small.py:33 s0
     asr rf41, rf41, 14 ; smul24 rf44, rf43, rf10                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    nop ; smul24 rf45, rf43, rf11 ; thrsw ; ldtmu.rf43              # s1 small.py:28 mul | s1 138 x6
-    mov rf42, rf43.il ; smul24 rf43, rf42, rf7                      # s1 138 x6 | s1 small.py:33 mul
+    nop ; smul24 rf45, rf43, rf11 ; thrsw ; ldtmu.rf43              # s1 small.py:28 mul | s1 139 x6
+    mov rf42, rf43.il ; smul24 rf43, rf42, rf7                      # s1 139 x6 | s1 small.py:33 mul
     add rf46, rf43, rf8 ; smul24 rf43, rf42, rf11                   # s1 small.py:33 s1 | s1 small.py:28 mul
-    add rf42, rf44, rf43 ; smul24 rf44, rf42, rf10 ; thrsw ; ldtmu.rf43 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x1
-    asr rf46, rf46, 14 ; mov rf43, rf43.il                          # s1 small.py:33 s1 | s1 138 x1
+    add rf42, rf44, rf43 ; smul24 rf44, rf42, rf10 ; thrsw ; ldtmu.rf43 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x1
+    asr rf46, rf46, 14 ; mov rf43, rf43.il                          # s1 small.py:33 s1 | s1 139 x1
     add rf42, rf42, rf8 ; smul24 rf47, rf43, rf13                   # s1 small.py:28 s3 | s1 small.py:28 mul
-    sub rf44, rf45, rf44 ; smul24 rf45, rf43, rf15 ; thrsw ; ldtmu.rf43 # s1 small.py:28 sub | s1 small.py:28 mul | s1 138 x7
-    asr rf42, rf42, 14 ; mov rf43, rf43.il                          # s1 small.py:28 s3 | s1 138 x7
+    sub rf44, rf45, rf44 ; smul24 rf45, rf43, rf15 ; thrsw ; ldtmu.rf43 # s1 small.py:28 sub | s1 small.py:28 mul | s1 139 x7
+    asr rf42, rf42, 14 ; mov rf43, rf43.il                          # s1 small.py:28 s3 | s1 139 x7
     add rf49, rf41, rf42 ; smul24 rf48, rf43, rf15                  # s1 small.py:41 e0 | s1 small.py:28 mul
-    add rf43, rf47, rf48 ; smul24 rf48, rf43, rf13 ; thrsw ; ldtmu.rf47 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x5
-    mov rf45, rf47.il ; sub rf47, rf45, rf48                        # s1 138 x5 | s1 small.py:28 sub
+    add rf43, rf47, rf48 ; smul24 rf48, rf43, rf13 ; thrsw ; ldtmu.rf47 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x5
+    mov rf45, rf47.il ; sub rf47, rf45, rf48                        # s1 139 x5 | s1 small.py:28 sub
     add rf43, rf43, rf8 ; smul24 rf48, rf45, rf16                   # s1 small.py:28 s7 | s1 small.py:28 mul
     asr rf43, rf43, 14 ; smul24 rf45, rf45, rf17                    # s1 small.py:28 s7 | s1 small.py:28 mul
-    add rf50, rf47, rf8 ; add rf47, rf44, rf8 ; ldtmu.rf44          # s1 small.py:28 s4 | s1 small.py:28 s2 | s1 138 x3
-    asr rf50, rf50, 14 ; mov rf44, rf44.il                          # s1 small.py:28 s4 | s1 138 x3
+    add rf50, rf47, rf8 ; add rf47, rf44, rf8 ; ldtmu.rf44          # s1 small.py:28 s4 | s1 small.py:28 s2 | s1 139 x3
+    asr rf50, rf50, 14 ; mov rf44, rf44.il                          # s1 small.py:28 s4 | s1 139 x3
     asr rf51, rf47, 14 ; smul24 rf47, rf44, rf17                    # s1 small.py:28 s2 | s1 small.py:28 mul
     add rf44, rf48, rf47 ; smul24 rf47, rf44, rf16                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf45, rf45, rf47 ; add rf44, rf44, rf8                      # s1 small.py:28 sub | s1 small.py:28 s6
@@ -165,93 +165,93 @@ loop:
     asr rf45, rf45, 14 ; sub rf47, rf43, rf44                       # s1 small.py:28 s5 | s1 small.py:41 o6
     sub rf44, rf50, rf45 ; add rf43, rf43, rf44                     # s1 small.py:41 o5 | s1 small.py:41 o7
     tmuwt - ; add rf48, rf47, rf44                                  # the last trip's stores | s1 small.py:37 add
-    add tmud, rf49, rf43 ; smul24 rf48, rf48, rf7                   # s1 138 store rows | s1 small.py:33 mul
+    add tmud, rf49, rf43 ; smul24 rf48, rf48, rf7                   # s1 139 store rows | s1 small.py:33 mul
     sub rf47, rf47, rf44 ; add rf44, rf48, rf8                      # s1 small.py:37 sub | s1 small.py:33 m6
-    asr rf44, rf44, 14 ; mov tmua, rf18                             # s1 small.py:33 m6 | s1 138 store rows
+    asr rf44, rf44, 14 ; mov tmua, rf18                             # s1 small.py:33 m6 | s1 139 store rows
     add rf47, rf46, rf51 ; smul24 rf48, rf47, rf7                   # s1 small.py:41 e1 | s1 small.py:33 mul
-    add rf48, rf48, rf8 ; add tmud, rf47, rf44                      # s1 small.py:33 m5 | s1 138 store rows
+    add rf48, rf48, rf8 ; add tmud, rf47, rf44                      # s1 small.py:33 m5 | s1 139 store rows
     asr rf48, rf48, 14 ; sub rf46, rf46, rf51                       # s1 small.py:33 m5 | s1 small.py:41 e2
-    mov tmua, rf19 ; sub rf41, rf41, rf42                           # s1 138 store rows | s1 small.py:41 e3
-    add tmud, rf46, rf48 ; add rf45, rf50, rf45                     # s1 138 store rows | s1 small.py:41 o4
-    mov tmua, rf20 ; add rf50, rf35, rf3                            # s1 138 store rows | s2 142 load dst
-    add tmud, rf41, rf45 ; add rf42, rf50, rf37                     # s1 138 store rows | s2 142 load dst
-    mov tmua, rf21 ; add rf51, rf42, rf37                           # s1 138 store rows | s2 142 load dst
-    sub tmud, rf41, rf45 ; add rf41, rf51, rf37                     # s1 138 store rows | s2 142 load dst
-    mov tmua, rf22 ; add rf45, rf41, rf37                           # s1 138 store rows | s2 142 load dst
-    sub tmud, rf46, rf48 ; add rf46, rf45, rf37                     # s1 138 store rows | s2 142 load dst
-    mov tmua, rf23 ; mov rf48, rf50                                 # s1 138 store rows | for later in the trip
-    sub tmud, rf47, rf44 ; add rf44, rf48, rf37                     # s1 138 store rows | s2 142 store dst
-    nop ; mov tmua, rf24                                            # s1 138 store rows
-    sub tmud, rf49, rf43 ; add rf43, rf46, rf37                     # s1 138 store rows | s2 142 load dst
-    nop ; mov tmua, rf25                                            # s1 138 store rows
-    tmuwt -                                                         # s2 140 x0
-    nop ; mov tmua, rf26                                            # s2 140 x0
-    nop ; mov tmua, rf27 ; thrsw                                    # s2 140 x4
-    nop ; mov tmua, rf29                                            # s2 140 x2
-    nop ; mov tmua, rf30                                            # s2 140 x6
-    nop ; mov tmua, rf31 ; thrsw ; ldtmu.rf49                       # s2 140 x1 | s2 140 x0
-    nop ; mov tmua, rf32 ; ldtmu.rf47                               # s2 140 x7 | s2 140 x4
-    mov tmua, rf33 ; add rf52, rf49, rf47                           # s2 140 x5 | s2 small.py:37 add
-    mov tmua, rf34 ; smul24 rf52, rf52, rf7 ; thrsw ; ldtmu.rf53    # s2 140 x3 | s2 small.py:33 mul | s2 140 x2
-    mov tmuau, rf50 ; smul24 rf50, rf53, rf10                       # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
+    mov tmua, rf19 ; sub rf41, rf41, rf42                           # s1 139 store rows | s1 small.py:41 e3
+    add tmud, rf46, rf48 ; add rf45, rf50, rf45                     # s1 139 store rows | s1 small.py:41 o4
+    mov tmua, rf20 ; add rf50, rf35, rf3                            # s1 139 store rows | s2 143 load dst
+    add tmud, rf41, rf45 ; add rf42, rf50, rf37                     # s1 139 store rows | s2 143 load dst
+    mov tmua, rf21 ; add rf51, rf42, rf37                           # s1 139 store rows | s2 143 load dst
+    sub tmud, rf41, rf45 ; add rf41, rf51, rf37                     # s1 139 store rows | s2 143 load dst
+    mov tmua, rf22 ; add rf45, rf41, rf37                           # s1 139 store rows | s2 143 load dst
+    sub tmud, rf46, rf48 ; add rf46, rf45, rf37                     # s1 139 store rows | s2 143 load dst
+    mov tmua, rf23 ; mov rf48, rf50                                 # s1 139 store rows | for later in the trip
+    sub tmud, rf47, rf44 ; add rf44, rf48, rf37                     # s1 139 store rows | s2 143 store dst
+    nop ; mov tmua, rf24                                            # s1 139 store rows
+    sub tmud, rf49, rf43 ; add rf43, rf46, rf37                     # s1 139 store rows | s2 143 load dst
+    nop ; mov tmua, rf25                                            # s1 139 store rows
+    tmuwt -                                                         # s2 141 x0
+    nop ; mov tmua, rf26                                            # s2 141 x0
+    nop ; mov tmua, rf27 ; thrsw                                    # s2 141 x4
+    nop ; mov tmua, rf29                                            # s2 141 x2
+    nop ; mov tmua, rf30                                            # s2 141 x6
+    nop ; mov tmua, rf31 ; thrsw ; ldtmu.rf49                       # s2 141 x1 | s2 141 x0
+    nop ; mov tmua, rf32 ; ldtmu.rf47                               # s2 141 x7 | s2 141 x4
+    mov tmua, rf33 ; add rf52, rf49, rf47                           # s2 141 x5 | s2 small.py:37 add
+    mov tmua, rf34 ; smul24 rf52, rf52, rf7 ; thrsw ; ldtmu.rf53    # s2 141 x3 | s2 small.py:33 mul | s2 141 x2
+    mov tmuau, rf50 ; smul24 rf50, rf53, rf10                       # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
     add rf47, rf52, rf28 ; sub rf49, rf49, rf47                     # s2 small.py:33 add | s2 small.py:37 sub
-    mov tmuau, rf42 ; smul24 rf53, rf53, rf11 ; thrsw ; ldtmu.rf42  # s2 142 load dst | s2 small.py:28 mul | s2 140 x6 | uniform 0xfffffffd (u8)
+    mov tmuau, rf42 ; smul24 rf53, rf53, rf11 ; thrsw ; ldtmu.rf42  # s2 143 load dst | s2 small.py:28 mul | s2 141 x6 | uniform 0xfffffffd (u8)
     asr rf47, rf47, 14 ; smul24 rf52, rf42, rf11                    # s2 small.py:33 s0 | s2 small.py:28 mul
     add rf42, rf50, rf52 ; smul24 rf50, rf42, rf10                  # s2 small.py:28 add | s2 small.py:28 mul
-    add rf42, rf42, rf8 ; smul24 rf52, rf49, rf7 ; thrsw ; ldtmu.rf49 # s2 small.py:28 s3 | s2 small.py:33 mul | s2 140 x1
+    add rf42, rf42, rf8 ; smul24 rf52, rf49, rf7 ; thrsw ; ldtmu.rf49 # s2 small.py:28 s3 | s2 small.py:33 mul | s2 141 x1
     asr rf42, rf42, 14 ; smul24 rf54, rf49, rf13                    # s2 small.py:28 s3 | s2 small.py:28 mul
     sub rf49, rf53, rf50 ; smul24 rf50, rf49, rf15                  # s2 small.py:28 sub | s2 small.py:28 mul
-    add rf52, rf52, rf28 ; add rf53, rf49, rf8 ; thrsw ; ldtmu.rf49 # s2 small.py:33 add | s2 small.py:28 s2 | s2 140 x7
+    add rf52, rf52, rf28 ; add rf53, rf49, rf8 ; thrsw ; ldtmu.rf49 # s2 small.py:33 add | s2 small.py:28 s2 | s2 141 x7
     asr rf55, rf52, 14 ; smul24 rf52, rf49, rf15                    # s2 small.py:33 s1 | s2 small.py:28 mul
     asr rf49, rf53, 14 ; smul24 rf53, rf49, rf13                    # s2 small.py:28 s2 | s2 small.py:28 mul
-    add rf50, rf54, rf52 ; sub rf53, rf50, rf53 ; thrsw ; ldtmu.rf52 # s2 small.py:28 add | s2 small.py:28 sub | s2 140 x5
+    add rf50, rf54, rf52 ; sub rf53, rf50, rf53 ; thrsw ; ldtmu.rf52 # s2 small.py:28 add | s2 small.py:28 sub | s2 141 x5
     add rf50, rf50, rf8 ; smul24 rf54, rf52, rf16                   # s2 small.py:28 s7 | s2 small.py:28 mul
     asr rf50, rf50, 14 ; smul24 rf52, rf52, rf17                    # s2 small.py:28 s7 | s2 small.py:28 mul
-    add rf53, rf53, rf8 ; mov tmuau, rf51 ; thrsw ; ldtmu.rf51      # s2 small.py:28 s4 | s2 142 load dst | s2 140 x3 | uniform 0xfffffffd (u8)
+    add rf53, rf53, rf8 ; mov tmuau, rf51 ; thrsw ; ldtmu.rf51      # s2 small.py:28 s4 | s2 143 load dst | s2 141 x3 | uniform 0xfffffffd (u8)
     asr rf56, rf53, 14 ; smul24 rf53, rf51, rf17                    # s2 small.py:28 s4 | s2 small.py:28 mul
     add rf51, rf54, rf53 ; smul24 rf53, rf51, rf16                  # s2 small.py:28 add | s2 small.py:28 mul
-    sub rf53, rf52, rf53 ; add rf51, rf51, rf8 ; thrsw ; ldtmu.rf52 # s2 small.py:28 sub | s2 small.py:28 s6 | s2 142 load dst
+    sub rf53, rf52, rf53 ; add rf51, rf51, rf8 ; thrsw ; ldtmu.rf52 # s2 small.py:28 sub | s2 small.py:28 s6 | s2 143 load dst
     asr rf51, rf51, 14 ; add rf53, rf53, rf8                        # s2 small.py:28 s6 | s2 small.py:28 s5
     asr rf53, rf53, 14 ; sub rf54, rf50, rf51                       # s2 small.py:28 s5 | s2 small.py:41 o6
-    sub rf58, rf56, rf53 ; add rf57, rf47, rf42 ; thrsw ; ldtmu.rf59 # s2 small.py:41 o5 | s2 small.py:41 e0 | s2 142 load dst
+    sub rf58, rf56, rf53 ; add rf57, rf47, rf42 ; thrsw ; ldtmu.rf59 # s2 small.py:41 o5 | s2 small.py:41 e0 | s2 143 load dst
     add rf51, rf54, rf58 ; add rf50, rf50, rf51                     # s2 small.py:37 add | s2 small.py:41 o7
-    mov tmuau, rf41 ; smul24 rf41, rf51, rf7                        # s2 142 load dst | s2 small.py:33 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf41 ; smul24 rf41, rf51, rf7                        # s2 143 load dst | s2 small.py:33 mul | uniform 0xfffffffd (u8)
     add rf54, rf57, rf50 ; sub rf58, rf54, rf58 ; thrsw             # s2 small.py:41 residuals0 | s2 small.py:37 sub
-    asr rf41, rf54, 5 ; add rf54, rf41, rf8                         # s2 142 shr | s2 small.py:33 m6
-    asr rf45, rf54, 14 ; mov tmuau, rf45                            # s2 small.py:33 m6 | s2 142 load dst | uniform 0xfffffffd (u8)
+    asr rf41, rf54, 5 ; add rf54, rf41, rf8                         # s2 143 shr | s2 small.py:33 m6
+    asr rf45, rf54, 14 ; mov tmuau, rf45                            # s2 small.py:33 m6 | s2 143 load dst | uniform 0xfffffffd (u8)
     add rf58, rf55, rf49 ; smul24 rf54, rf58, rf7 ; thrsw           # s2 small.py:41 e1 | s2 small.py:33 mul
-    mov tmuau, rf46 ; add rf41, rf52, rf41 ; ldtmu.rf46             # s2 142 load dst | s2 142 add | uniform 0xfffffffd (u8)
-    max rf41, rf41, 0 ; add rf54, rf54, rf8                         # s2 142 clip | s2 small.py:33 m5
+    mov tmuau, rf46 ; add rf41, rf52, rf41 ; ldtmu.rf46             # s2 143 load dst | s2 143 add | uniform 0xfffffffd (u8)
+    max rf41, rf41, 0 ; add rf54, rf54, rf8                         # s2 143 clip | s2 small.py:33 m5
     asr rf52, rf54, 14 ; add rf54, rf58, rf45                       # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf49, rf54, 5 ; sub rf54, rf55, rf49                        # s2 142 shr | s2 small.py:41 e2
-    mov tmuau, rf43 ; add rf49, rf59, rf49 ; thrsw ; ldtmu.rf59     # s2 142 load dst | s2 142 add | uniform 0xfffffffd (u8)
-    max rf49, rf49, 0 ; add rf55, rf54, rf52                        # s2 142 clip | s2 small.py:41 residuals2
-    asr rf42, rf55, 5 ; sub rf47, rf47, rf42                        # s2 142 shr | s2 small.py:41 e3
-    add rf53, rf56, rf53 ; mov rf55, rf2 ; thrsw ; ldtmu.rf56       # s2 small.py:41 o4 | for later in the trip | s2 142 load dst
-    add tmuau, rf43, rf37 ; add rf42, rf46, rf42 ; ldtmu.rf43       # s2 142 load dst | s2 142 add | uniform 0xfffffffd (u8)
-    max rf42, rf42, 0 ; add rf46, rf47, rf53                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf51, rf46, 5 ; add rf46, rf44, rf37                        # s2 142 shr | s2 142 store dst
-    sub rf51, rf47, rf53 ; add rf47, rf59, rf51 ; thrsw ; ldtmu.rf53 # s2 small.py:41 residuals4 | s2 142 add | s2 142 load dst
-    asr rf59, rf51, 5 ; add rf51, rf46, rf37                        # s2 142 shr | s2 142 store dst
-    max rf47, rf47, 0 ; sub rf52, rf54, rf52                        # s2 142 clip | s2 small.py:41 residuals5
-    asr rf52, rf52, 5 ; sub.pushc -, rf0, rf55                      # s2 142 shr | s2 142 store dst
-    min tmud, rf41, rf36 ; add rf41, rf56, rf59 ; ldtmu.rf56        # s2 142 store dst | s2 142 add | s2 142 load dst
-    max rf41, rf41, 0 ; mov.ifna tmuau, rf48                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf49, rf36 ; add rf49, rf51, rf37                     # s2 142 store dst
-    mov.ifna tmuau, rf44 ; sub rf44, rf58, rf45                     # s2 142 store dst | s2 small.py:41 residuals6 | uniform 0xfffffffd (u8)
-    min tmud, rf42, rf36 ; add rf42, rf43, rf52                     # s2 142 store dst | s2 142 add
-    asr rf44, rf44, 5 ; mov.ifna tmuau, rf46                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf47, rf36 ; add rf47, rf49, rf37                     # s2 142 store dst
-    max rf42, rf42, 0 ; mov.ifna tmuau, rf51                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf41, rf36 ; sub rf41, rf57, rf50                     # s2 142 store dst | s2 small.py:41 residuals7
-    asr rf41, rf41, 5 ; mov.ifna tmuau, rf49                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf42, rf36 ; add rf42, rf53, rf44                     # s2 142 store dst | s2 142 add
-    max rf42, rf42, 0 ; mov.ifna tmuau, rf47                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf42, rf36 ; add rf42, rf47, rf37                     # s2 142 store dst
-    add rf41, rf56, rf41 ; mov.ifna tmuau, rf42                     # s2 142 add | s2 142 store dst | uniform 0xfffffffd (u8)
-    max rf41, rf41, 0 ; mov rf56, rf38                              # s2 142 clip | for later in the trip
-    min tmud, rf41, rf36 ; mov rf3, rf40                            # s2 142 store dst | next trip
-    mov rf4, rf39 ; add.ifna tmuau, rf42, rf37                      # next trip | s2 142 store dst | uniform 0xfffffffd (u8)
+    asr rf49, rf54, 5 ; sub rf54, rf55, rf49                        # s2 143 shr | s2 small.py:41 e2
+    mov tmuau, rf43 ; add rf49, rf59, rf49 ; thrsw ; ldtmu.rf59     # s2 143 load dst | s2 143 add | uniform 0xfffffffd (u8)
+    max rf49, rf49, 0 ; add rf55, rf54, rf52                        # s2 143 clip | s2 small.py:41 residuals2
+    asr rf42, rf55, 5 ; sub rf47, rf47, rf42                        # s2 143 shr | s2 small.py:41 e3
+    add rf53, rf56, rf53 ; mov rf55, rf2 ; thrsw ; ldtmu.rf56       # s2 small.py:41 o4 | for later in the trip | s2 143 load dst
+    add tmuau, rf43, rf37 ; add rf42, rf46, rf42 ; ldtmu.rf43       # s2 143 load dst | s2 143 add | uniform 0xfffffffd (u8)
+    max rf42, rf42, 0 ; add rf46, rf47, rf53                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf51, rf46, 5 ; add rf46, rf44, rf37                        # s2 143 shr | s2 143 store dst
+    sub rf51, rf47, rf53 ; add rf47, rf59, rf51 ; thrsw ; ldtmu.rf53 # s2 small.py:41 residuals4 | s2 143 add | s2 143 load dst
+    asr rf59, rf51, 5 ; add rf51, rf46, rf37                        # s2 143 shr | s2 143 store dst
+    max rf47, rf47, 0 ; sub rf52, rf54, rf52                        # s2 143 clip | s2 small.py:41 residuals5
+    asr rf52, rf52, 5 ; sub.pushc -, rf0, rf55                      # s2 143 shr | s2 143 store dst
+    min tmud, rf41, rf36 ; add rf41, rf56, rf59 ; ldtmu.rf56        # s2 143 store dst | s2 143 add | s2 143 load dst
+    max rf41, rf41, 0 ; mov.ifna tmuau, rf48                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf49, rf36 ; add rf49, rf51, rf37                     # s2 143 store dst
+    mov.ifna tmuau, rf44 ; sub rf44, rf58, rf45                     # s2 143 store dst | s2 small.py:41 residuals6 | uniform 0xfffffffd (u8)
+    min tmud, rf42, rf36 ; add rf42, rf43, rf52                     # s2 143 store dst | s2 143 add
+    asr rf44, rf44, 5 ; mov.ifna tmuau, rf46                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf47, rf36 ; add rf47, rf49, rf37                     # s2 143 store dst
+    max rf42, rf42, 0 ; mov.ifna tmuau, rf51                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf41, rf36 ; sub rf41, rf57, rf50                     # s2 143 store dst | s2 small.py:41 residuals7
+    asr rf41, rf41, 5 ; mov.ifna tmuau, rf49                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf42, rf36 ; add rf42, rf53, rf44                     # s2 143 store dst | s2 143 add
+    max rf42, rf42, 0 ; mov.ifna tmuau, rf47                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf42, rf36 ; add rf42, rf47, rf37                     # s2 143 store dst
+    add rf41, rf56, rf41 ; mov.ifna tmuau, rf42                     # s2 143 add | s2 143 store dst | uniform 0xfffffffd (u8)
+    max rf41, rf41, 0 ; mov rf56, rf38                              # s2 143 clip | for later in the trip
+    min tmud, rf41, rf36 ; mov rf3, rf40                            # s2 143 store dst | next trip
+    mov rf4, rf39 ; add.ifna tmuau, rf42, rf37                      # next trip | s2 143 store dst | uniform 0xfffffffd (u8)
     mov rf2, rf38 ; sub.pushc -, rf0, rf56                          # next trip | whether there is a trip more
     bu.anyna loop, r:unif                                           # next trip
     nop

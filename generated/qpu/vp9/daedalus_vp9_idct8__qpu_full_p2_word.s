@@ -124,74 +124,74 @@
     and rf3, rf3, 3
     shl rf5, rf0, 2
     shl rf5, rf1, 8 ; add rf1, rf5, rf1
-    shl rf6, rf3, 6                                                 # s1 138 store rows
-    shl rf7, rf3, 3                                                 # s2 140 x0
+    shl rf6, rf3, 6                                                 # s1 139 store rows
+    shl rf7, rf3, 3                                                 # s2 141 x0
     shl rf1, rf1, 3
-    shl rf17, rf3, 1                                                # s2 142 load dst
-    setnnmode_uu ; ldunifrf.rf3                                     # s2 142 load dst | uniform value:scratch
+    shl rf17, rf3, 1                                                # s2 143 load dst
+    setnnmode_uu ; ldunifrf.rf3                                     # s2 143 load dst | uniform value:scratch
     nop ; add rf8, rf3, rf4 ; ldunifrf.rf4                          # uniform value:items
     sub rf4, rf4, 1 ; add rf5, rf8, rf5
-    shl rf4, rf4, 3 ; add rf6, rf5, rf6                             # s1 138 store rows
-    nop ; add rf9, rf5, rf7 ; ldunifrf.rf5                          # s2 140 x0 | uniform value:records
-    add rf4, rf5, rf1 ; add rf1, rf5, rf4 ; ldunifrf.rf5            # s1 138 x4 | uniform 0x00000040
-    nop ; add rf11, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x2 | s1 138 x7 | uniform 0x00000060
-    nop ; add rf16, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x3 | s1 138 store rows | uniform 0x00000020
-    nop ; add rf13, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x1 | s1 138 store rows | uniform 0x00000024
-    nop ; add rf24, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x1 | s1 138 store rows | uniform 0x0000003c
-    nop ; add rf8, rf6, rf5 ; ldunifrf.rf5                          # s1 138 store rows | s2 140 x4 | uniform 0x00000080
-    nop ; add rf10, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x4 | s2 140 x6 | uniform 0x000000c0
-    nop ; add rf12, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x6 | s2 140 x7 | uniform 0x000000e0
-    nop ; add rf14, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x7 | s2 140 x5 | uniform 0x000000a0
-    nop ; add rf15, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x5 | s2 142 load dst | uniform value:dst
-    nop ; add rf17, rf5, rf17 ; ldunifrf.rf5                        # s2 142 load dst | s2 140 x4 | uniform 0x00000084
-    nop ; add rf21, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x4 | s2 140 x2 | uniform 0x00000044
-    nop ; add rf22, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x2 | s2 140 x6 | uniform 0x000000c4
-    nop ; add rf23, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x6 | s2 140 x7 | uniform 0x000000e4
-    nop ; add rf25, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x7 | s2 140 x5 | uniform 0x000000a4
-    nop ; add rf26, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x5 | s2 140 x3 | uniform 0x00000064
-    nop ; add rf27, rf9, rf5 ; ldunifrf.rf5                         # s2 140 x3 | s1 small.py:33 mul | uniform 0x00002d41
+    shl rf4, rf4, 3 ; add rf6, rf5, rf6                             # s1 139 store rows
+    nop ; add rf9, rf5, rf7 ; ldunifrf.rf5                          # s2 141 x0 | uniform value:records
+    add rf4, rf5, rf1 ; add rf1, rf5, rf4 ; ldunifrf.rf5            # s1 139 x4 | uniform 0x00000040
+    nop ; add rf11, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x2 | s1 139 x7 | uniform 0x00000060
+    nop ; add rf16, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x3 | s1 139 store rows | uniform 0x00000020
+    nop ; add rf13, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x1 | s1 139 store rows | uniform 0x00000024
+    nop ; add rf24, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x1 | s1 139 store rows | uniform 0x0000003c
+    nop ; add rf8, rf6, rf5 ; ldunifrf.rf5                          # s1 139 store rows | s2 141 x4 | uniform 0x00000080
+    nop ; add rf10, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x4 | s2 141 x6 | uniform 0x000000c0
+    nop ; add rf12, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x6 | s2 141 x7 | uniform 0x000000e0
+    nop ; add rf14, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x7 | s2 141 x5 | uniform 0x000000a0
+    nop ; add rf15, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x5 | s2 143 load dst | uniform value:dst
+    nop ; add rf17, rf5, rf17 ; ldunifrf.rf5                        # s2 143 load dst | s2 141 x4 | uniform 0x00000084
+    nop ; add rf21, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x4 | s2 141 x2 | uniform 0x00000044
+    nop ; add rf22, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x2 | s2 141 x6 | uniform 0x000000c4
+    nop ; add rf23, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x6 | s2 141 x7 | uniform 0x000000e4
+    nop ; add rf25, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x7 | s2 141 x5 | uniform 0x000000a4
+    nop ; add rf26, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x5 | s2 141 x3 | uniform 0x00000064
+    nop ; add rf27, rf9, rf5 ; ldunifrf.rf5                         # s2 141 x3 | s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf6                                              # s1 small.py:33 s0 | uniform 0x00002000
     nop ; ldunifrf.rf7                                              # s1 small.py:28 mul | uniform 0x00003537
-    nop ; ldunifrf.rf18                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf19                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; sub rf20, rf9, -4                                         # s2 140 x0
-    nop ; ldunifrf.rf28                                             # s2 142 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf18                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf19                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; sub rf20, rf9, -4                                         # s2 141 x0
+    nop ; ldunifrf.rf28                                             # s2 143 load dst | uniform 0x00000100
 loop:
-    tmuwt - ; umul24 rf29, rf0, rf2 ; ldunifrf.rf30                 # s1 138 x0 | uniform value:coeffs
+    tmuwt - ; umul24 rf29, rf0, rf2 ; ldunifrf.rf30                 # s1 139 x0 | uniform value:coeffs
     umin tmuau, rf4, rf1 ; add rf29, rf3, rf29 ; thrsw              # the item's record | uniform 0xfffffffa (vec2)
-    eidx rf31 ; umul24 rf32, rf0, rf2 ; ldunifrf.rf33               # s1 138 x4 | uniform 0x00000040
+    eidx rf31 ; umul24 rf32, rf0, rf2 ; ldunifrf.rf33               # s1 139 x4 | uniform 0x00000040
     and rf31, rf31, 3 ; add rf32, rf3, rf32
-    shl rf31, rf31, 2 ; umul24 rf34, rf0, rf2                       # s1 138 x0
-    eidx rf35 ; add rf31, rf30, rf31 ; ldtmu.rf30                   # s1 138 x0 | the item's record
+    shl rf31, rf31, 2 ; umul24 rf34, rf0, rf2                       # s1 139 x0
+    eidx rf35 ; add rf31, rf30, rf31 ; ldtmu.rf30                   # s1 139 x0 | the item's record
     eidx rf36 ; add rf37, rf3, rf34 ; ldtmu.rf34                    # the item's record
-    shl rf34, rf34, 7                                               # s1 138 x0
-    eidx rf34 ; add rf31, rf31, rf34 ; ldunifrf.rf38                # s1 138 x0 | s1 138 x2 | uniform 0xffffffe0
-    mov tmua, rf31 ; add rf31, rf31, rf33 ; thrsw ; ldunifrf.rf39   # s1 138 x0 | s1 138 x4 | s1 138 x1 | uniform 0xffffffb0
-    mov tmua, rf31 ; add rf31, rf31, rf38 ; ldunifrf.rf40           # s1 138 x4 | s1 138 x2 | s1 138 x7 | uniform 0x00000060
-    mov tmua, rf31 ; add rf31, rf31, rf33 ; ldunifrf.rf33           # s1 138 x2 | s1 138 x6 | s1 small.py:28 mul | uniform 0x00003ec5
-    mov tmua, rf31 ; add rf39, rf31, rf39 ; thrsw ; ldtmu.rf31      # s1 138 x6 | s1 138 x1 | s1 138 x0
-    mov tmua, rf39 ; add rf39, rf39, rf40 ; ldunifrf.rf40           # s1 138 x1 | s1 138 x7 | s1 small.py:28 mul | uniform 0x00000c7c
-    mov tmua, rf39 ; add rf39, rf39, rf38 ; ldunifrf.rf41           # s1 138 x7 | s1 138 x5 | s1 small.py:28 mul | uniform 0x0000238e
-    mov tmua, rf39 ; mov rf42, rf31.il ; thrsw ; ldtmu.rf43         # s1 138 x5 | s1 138 x0 | s1 138 x4
-    add tmua, rf39, rf38 ; mov rf38, rf43.il ; ldunifrf.rf39        # s1 138 x3 | s1 138 x4 | s1 small.py:28 mul | uniform 0x00003ec5
+    shl rf34, rf34, 7                                               # s1 139 x0
+    eidx rf34 ; add rf31, rf31, rf34 ; ldunifrf.rf38                # s1 139 x0 | s1 139 x2 | uniform 0xffffffe0
+    mov tmua, rf31 ; add rf31, rf31, rf33 ; thrsw ; ldunifrf.rf39   # s1 139 x0 | s1 139 x4 | s1 139 x1 | uniform 0xffffffb0
+    mov tmua, rf31 ; add rf31, rf31, rf38 ; ldunifrf.rf40           # s1 139 x4 | s1 139 x2 | s1 139 x7 | uniform 0x00000060
+    mov tmua, rf31 ; add rf31, rf31, rf33 ; ldunifrf.rf33           # s1 139 x2 | s1 139 x6 | s1 small.py:28 mul | uniform 0x00003ec5
+    mov tmua, rf31 ; add rf39, rf31, rf39 ; thrsw ; ldtmu.rf31      # s1 139 x6 | s1 139 x1 | s1 139 x0
+    mov tmua, rf39 ; add rf39, rf39, rf40 ; ldunifrf.rf40           # s1 139 x1 | s1 139 x7 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov tmua, rf39 ; add rf39, rf39, rf38 ; ldunifrf.rf41           # s1 139 x7 | s1 139 x5 | s1 small.py:28 mul | uniform 0x0000238e
+    mov tmua, rf39 ; mov rf42, rf31.il ; thrsw ; ldtmu.rf43         # s1 139 x5 | s1 139 x0 | s1 139 x4
+    add tmua, rf39, rf38 ; mov rf38, rf43.il ; ldunifrf.rf39        # s1 139 x3 | s1 139 x4 | s1 small.py:28 mul | uniform 0x00003ec5
     add rf38, rf42, rf38 ; sub rf42, rf42, rf38 ; ldunifrf.rf44     # s1 small.py:37 add | s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003b21
-    mov rf45, rf31.ih ; smul24 rf31, rf38, rf5 ; thrsw ; ldtmu.rf38 # s1 138 x0 | s1 small.py:33 mul | s1 138 x2
-    mov rf46, rf38.il ; add rf31, rf31, rf6 ; ldunifrf.rf47         # s1 138 x2 | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x0000187e
+    mov rf45, rf31.ih ; smul24 rf31, rf38, rf5 ; thrsw ; ldtmu.rf38 # s1 139 x0 | s1 small.py:33 mul | s1 139 x2
+    mov rf46, rf38.il ; add rf31, rf31, rf6 ; ldunifrf.rf47         # s1 139 x2 | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x0000187e
     asr rf31, rf31, 14 ; smul24 rf44, rf46, rf44                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    mov rf48, rf43.ih ; smul24 rf43, rf42, rf5 ; thrsw ; ldtmu.rf42 # s1 138 x4 | s1 small.py:33 mul | s1 138 x6
-    mov rf43, rf42.il ; add rf49, rf43, rf6 ; ldunifrf.rf50         # s1 138 x6 | s1 small.py:33 s1 | s1 small.py:28 mul | uniform 0x0000187e
+    mov rf48, rf43.ih ; smul24 rf43, rf42, rf5 ; thrsw ; ldtmu.rf42 # s1 139 x4 | s1 small.py:33 mul | s1 139 x6
+    mov rf43, rf42.il ; add rf49, rf43, rf6 ; ldunifrf.rf50         # s1 139 x6 | s1 small.py:33 s1 | s1 small.py:28 mul | uniform 0x0000187e
     asr rf49, rf49, 14 ; smul24 rf47, rf43, rf47                    # s1 small.py:33 s1 | s1 small.py:28 mul
-    add rf44, rf44, rf47 ; smul24 rf47, rf46, rf50 ; thrsw ; ldtmu.rf46 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x1
-    mov rf50, rf46.il ; add rf44, rf44, rf6 ; ldunifrf.rf51         # s1 138 x1 | s1 small.py:28 s3 | s1 small.py:28 mul | uniform 0x00003b21
+    add rf44, rf44, rf47 ; smul24 rf47, rf46, rf50 ; thrsw ; ldtmu.rf46 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x1
+    mov rf50, rf46.il ; add rf44, rf44, rf6 ; ldunifrf.rf51         # s1 139 x1 | s1 small.py:28 s3 | s1 small.py:28 mul | uniform 0x00003b21
     asr rf33, rf44, 14 ; smul24 rf44, rf50, rf33                    # s1 small.py:28 s3 | s1 small.py:28 mul
-    mov rf52, rf46.ih ; smul24 rf50, rf50, rf40 ; thrsw ; ldtmu.rf46 # s1 138 x1 | s1 small.py:28 mul | s1 138 x7
-    mov rf38, rf46.il ; mov rf53, rf38.ih ; ldunifrf.rf54           # s1 138 x7 | s1 138 x2 | uniform value:threads
+    mov rf52, rf46.ih ; smul24 rf50, rf50, rf40 ; thrsw ; ldtmu.rf46 # s1 139 x1 | s1 small.py:28 mul | s1 139 x7
+    mov rf38, rf46.il ; mov rf53, rf38.ih ; ldunifrf.rf54           # s1 139 x7 | s1 139 x2 | uniform value:threads
     shl rf54, rf54, 5 ; smul24 rf40, rf38, rf40                     # s1 small.py:28 mul
-    add rf44, rf44, rf40 ; add rf40, rf4, rf54 ; thrsw ; ldtmu.rf54 # s1 small.py:28 add | the item's record | s1 138 x5
-    mov rf38, rf54.il ; smul24 rf39, rf38, rf39 ; ldunifrf.rf55     # s1 138 x5 | s1 small.py:28 mul | uniform 0x00003ec5
+    add rf44, rf44, rf40 ; add rf40, rf4, rf54 ; thrsw ; ldtmu.rf54 # s1 small.py:28 add | the item's record | s1 139 x5
+    mov rf38, rf54.il ; smul24 rf39, rf38, rf39 ; ldunifrf.rf55     # s1 139 x5 | s1 small.py:28 mul | uniform 0x00003ec5
     sub rf50, rf50, rf39 ; smul24 rf39, rf38, rf41 ; ldunifrf.rf56  # s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003b21
-    add rf38, rf44, rf6 ; smul24 rf57, rf38, rf7 ; ldtmu.rf44       # s1 small.py:28 s7 | s1 small.py:28 mul | s1 138 x3
-    asr rf38, rf38, 14 ; mov rf58, rf44.il                          # s1 small.py:28 s7 | s1 138 x3
+    add rf38, rf44, rf6 ; smul24 rf57, rf38, rf7 ; ldtmu.rf44       # s1 small.py:28 s7 | s1 small.py:28 mul | s1 139 x3
+    asr rf38, rf38, 14 ; mov rf58, rf44.il                          # s1 small.py:28 s7 | s1 139 x3
     add rf41, rf50, rf6 ; smul24 rf50, rf58, rf41                   # s1 small.py:28 s4 | s1 small.py:28 mul
     asr rf58, rf41, 14 ; smul24 rf41, rf58, rf7                     # s1 small.py:28 s4 | s1 small.py:28 mul
     sub rf41, rf57, rf50 ; add rf39, rf39, rf41                     # s1 small.py:28 sub | s1 small.py:28 add
@@ -207,8 +207,8 @@ loop:
     sub rf39, rf49, rf39 ; smul24 rf49, rf51, rf5                   # s1 small.py:41 e2 | s1 small.py:33 mul
     add rf31, rf49, rf6 ; sub rf33, rf31, rf33 ; ldunifrf.rf49      # s1 small.py:33 m5 | s1 small.py:41 e3 | s1 small.py:28 mul | uniform 0x0000187e
     asr rf31, rf31, 14 ; add rf41, rf58, rf41                       # s1 small.py:33 m5 | s1 small.py:41 o4
-    mov rf46, rf46.ih ; mov rf54, rf54.ih                           # s1 138 x7 | s1 138 x5
-    mov rf44, rf44.ih ; mov rf42, rf42.ih ; ldunifrf.rf58           # s1 138 x3 | s1 138 x6 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov rf46, rf46.ih ; mov rf54, rf54.ih                           # s1 139 x7 | s1 139 x5
+    mov rf44, rf44.ih ; mov rf42, rf42.ih ; ldunifrf.rf58           # s1 139 x3 | s1 139 x6 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf51, rf45, rf48 ; smul24 rf47, rf52, rf55 ; ldunifrf.rf59  # s1 small.py:37 add | s1 small.py:28 mul | uniform 0x0000238e
     sub rf45, rf45, rf48 ; smul24 rf48, rf46, rf55                  # s1 small.py:37 sub | s1 small.py:28 mul
     nop ; smul24 rf46, rf46, rf58                                   # s1 small.py:28 mul
@@ -220,202 +220,202 @@ loop:
     shr rf44, rf35, 2 ; add rf35, rf47, rf44                        # s1 small.py:28 add
     shl rf47, rf44, 8 ; smul24 rf44, rf53, rf56                     # s1 small.py:28 mul
     and rf36, rf36, 3 ; add rf29, rf29, rf47
-    shl rf47, rf36, 6 ; smul24 rf36, rf42, rf49                     # s1 138 store rows | s1 small.py:28 mul
+    shl rf47, rf36, 6 ; smul24 rf36, rf42, rf49                     # s1 139 store rows | s1 small.py:28 mul
     add rf48, rf48, rf6 ; add rf35, rf35, rf6                       # s1 small.py:28 s4 | s1 small.py:28 s6
     asr rf48, rf48, 14 ; add rf54, rf54, rf6                        # s1 small.py:28 s4 | s1 small.py:28 s5
     asr rf51, rf35, 14 ; smul24 rf35, rf51, rf5                     # s1 small.py:28 s6 | s1 small.py:33 mul
     asr rf44, rf54, 14 ; add rf36, rf44, rf36                       # s1 small.py:28 s5 | s1 small.py:28 add
     shr rf35, rf34, 2 ; add rf34, rf35, rf6                         # s1 small.py:33 s0
     tmuwt - ; smul24 rf42, rf42, rf56                               # the last trip's stores | s1 small.py:28 mul
-    eidx rf56 ; add tmud, rf50, rf38                                # s1 138 store rows
-    shl rf29, rf35, 8 ; add tmua, rf29, rf47                        # s1 138 store rows
+    eidx rf56 ; add tmud, rf50, rf38                                # s1 139 store rows
+    shl rf29, rf35, 8 ; add tmua, rf29, rf47                        # s1 139 store rows
     and rf32, rf56, 3 ; add rf29, rf32, rf29
     eidx rf53 ; smul24 rf49, rf53, rf49                             # s1 small.py:28 mul
-    shl rf32, rf32, 6 ; umul24 rf56, rf0, rf2                       # s1 138 store rows
-    shr rf32, rf53, 2 ; add rf29, rf29, rf32                        # s1 138 store rows
-    eidx rf53 ; add tmud, rf43, rf57                                # s1 138 store rows
+    shl rf32, rf32, 6 ; umul24 rf56, rf0, rf2                       # s1 139 store rows
+    shr rf32, rf53, 2 ; add rf29, rf29, rf32                        # s1 139 store rows
+    eidx rf53 ; add tmud, rf43, rf57                                # s1 139 store rows
     shl rf36, rf32, 8 ; add rf32, rf36, rf6                         # s1 small.py:28 s3
     and rf37, rf53, 3 ; add rf36, rf37, rf36
-    eidx rf29 ; sub tmua, rf29, -4                                  # s1 138 store rows
-    shl rf37, rf37, 6 ; add rf56, rf3, rf56                         # s1 138 store rows
-    shr rf36, rf29, 2 ; add rf29, rf36, rf37                        # s1 138 store rows
-    eidx rf37 ; add tmud, rf39, rf31                                # s1 138 store rows
+    eidx rf29 ; sub tmua, rf29, -4                                  # s1 139 store rows
+    shl rf37, rf37, 6 ; add rf56, rf3, rf56                         # s1 139 store rows
+    shr rf36, rf29, 2 ; add rf29, rf36, rf37                        # s1 139 store rows
+    eidx rf37 ; add tmud, rf39, rf31                                # s1 139 store rows
     shl rf53, rf36, 8 ; sub rf36, rf46, rf51                        # s1 small.py:41 o6
     asr rf34, rf34, 14 ; sub rf35, rf48, rf44                       # s1 small.py:33 s0 | s1 small.py:41 o5
     asr rf32, rf32, 14 ; smul24 rf45, rf45, rf5                     # s1 small.py:28 s3 | s1 small.py:33 mul
-    sub rf29, rf49, rf42 ; sub tmua, rf29, -8                       # s1 small.py:28 sub | s1 138 store rows
+    sub rf29, rf49, rf42 ; sub tmua, rf29, -8                       # s1 small.py:28 sub | s1 139 store rows
     and rf53, rf37, 3 ; add rf37, rf56, rf53
     eidx rf42 ; add rf56, rf36, rf35                                # s1 small.py:37 add
     add rf29, rf45, rf6 ; add rf45, rf29, rf6                       # s1 small.py:33 s1 | s1 small.py:28 s2
     asr rf29, rf29, 14 ; umul24 rf49, rf0, rf2                      # s1 small.py:33 s1
     asr rf45, rf45, 14 ; add rf49, rf3, rf49                        # s1 small.py:28 s2
-    shl rf53, rf53, 6 ; umul24 rf47, rf0, rf2                       # s1 138 store rows
-    shr rf42, rf42, 2 ; add rf37, rf37, rf53                        # s1 138 store rows
-    eidx rf53 ; add tmud, rf33, rf41                                # s1 138 store rows
+    shl rf53, rf53, 6 ; umul24 rf47, rf0, rf2                       # s1 139 store rows
+    shr rf42, rf42, 2 ; add rf37, rf37, rf53                        # s1 139 store rows
+    eidx rf53 ; add tmud, rf33, rf41                                # s1 139 store rows
     shl rf54, rf42, 8 ; add rf42, rf34, rf32                        # s1 small.py:41 e0
-    sub tmua, rf37, -12 ; add rf37, rf49, rf54                      # s1 138 store rows
+    sub tmua, rf37, -12 ; add rf37, rf49, rf54                      # s1 139 store rows
     and rf47, rf53, 3 ; add rf53, rf3, rf47
     eidx rf51 ; add rf46, rf46, rf51                                # s1 small.py:41 o7
-    shl rf56, rf47, 6 ; smul24 rf47, rf56, rf5                      # s1 138 store rows | s1 small.py:33 mul
-    shr rf51, rf51, 2 ; add rf37, rf37, rf56                        # s1 138 store rows
-    eidx rf33 ; sub tmud, rf33, rf41 ; ldunifrf.rf41                # s1 138 store rows | uniform 0x00000014
+    shl rf56, rf47, 6 ; smul24 rf47, rf56, rf5                      # s1 139 store rows | s1 small.py:33 mul
+    shr rf51, rf51, 2 ; add rf37, rf37, rf56                        # s1 139 store rows
+    eidx rf33 ; sub tmud, rf33, rf41 ; ldunifrf.rf41                # s1 139 store rows | uniform 0x00000014
     shl rf51, rf51, 8 ; umul24 rf56, rf0, rf2
     and rf51, rf33, 3 ; add rf33, rf53, rf51
-    shl rf36, rf51, 6 ; sub rf35, rf36, rf35                        # s1 138 store rows | s1 small.py:37 sub
-    eidx rf37 ; sub tmua, rf37, -16                                 # s1 138 store rows
-    shr rf36, rf37, 2 ; add rf33, rf33, rf36                        # s1 138 store rows
+    shl rf36, rf51, 6 ; sub rf35, rf36, rf35                        # s1 139 store rows | s1 small.py:37 sub
+    eidx rf37 ; sub tmua, rf37, -16                                 # s1 139 store rows
+    shr rf36, rf37, 2 ; add rf33, rf33, rf36                        # s1 139 store rows
     eidx rf37 ; add rf56, rf3, rf56
-    shl rf31, rf36, 8 ; sub tmud, rf39, rf31                        # s1 138 store rows
+    shl rf31, rf36, 8 ; sub tmud, rf39, rf31                        # s1 139 store rows
     and rf37, rf37, 3 ; add rf31, rf56, rf31
-    eidx rf36 ; umul24 rf56, rf0, rf2 ; ldunifrf.rf39               # s1 138 store rows | uniform 0x00000018
-    shl rf33, rf37, 6 ; add tmua, rf33, rf41                        # s1 138 store rows
-    shr rf33, rf36, 2 ; add rf31, rf31, rf33                        # s1 138 store rows
-    eidx rf36 ; add rf56, rf3, rf56 ; ldunifrf.rf37                 # s1 138 store rows | uniform 0x0000001c
-    shl rf33, rf33, 8 ; sub tmud, rf43, rf57                        # s1 138 store rows
+    eidx rf36 ; umul24 rf56, rf0, rf2 ; ldunifrf.rf39               # s1 139 store rows | uniform 0x00000018
+    shl rf33, rf37, 6 ; add tmua, rf33, rf41                        # s1 139 store rows
+    shr rf33, rf36, 2 ; add rf31, rf31, rf33                        # s1 139 store rows
+    eidx rf36 ; add rf56, rf3, rf56 ; ldunifrf.rf37                 # s1 139 store rows | uniform 0x0000001c
+    shl rf33, rf33, 8 ; sub tmud, rf43, rf57                        # s1 139 store rows
     and rf36, rf36, 3 ; add rf33, rf56, rf33
     eidx rf43 ; umul24 rf56, rf0, rf2
-    shl rf31, rf36, 6 ; add tmua, rf31, rf39                        # s1 138 store rows
-    shr rf33, rf43, 2 ; add rf31, rf33, rf31                        # s1 138 store rows
-    eidx rf43 ; add rf56, rf3, rf56 ; ldunifrf.rf36                 # s1 138 store rows | uniform 0x00000020
-    shl rf33, rf33, 8 ; sub tmud, rf50, rf38                        # s1 138 store rows
+    shl rf31, rf36, 6 ; add tmua, rf31, rf39                        # s1 139 store rows
+    shr rf33, rf43, 2 ; add rf31, rf33, rf31                        # s1 139 store rows
+    eidx rf43 ; add rf56, rf3, rf56 ; ldunifrf.rf36                 # s1 139 store rows | uniform 0x00000020
+    shl rf33, rf33, 8 ; sub tmud, rf50, rf38                        # s1 139 store rows
     and rf43, rf43, 3 ; add rf33, rf56, rf33
     eidx rf38 ; umul24 rf56, rf0, rf2
-    shl rf31, rf43, 6 ; add tmua, rf31, rf37                        # s1 138 store rows
-    shr rf33, rf38, 2 ; add rf31, rf33, rf31                        # s1 138 store rows
-    eidx rf38 ; add rf56, rf3, rf56 ; ldunifrf.rf37                 # s1 138 store rows | uniform 0x00000024
+    shl rf31, rf43, 6 ; add tmua, rf31, rf37                        # s1 139 store rows
+    shr rf33, rf38, 2 ; add rf31, rf33, rf31                        # s1 139 store rows
+    eidx rf38 ; add rf56, rf3, rf56 ; ldunifrf.rf37                 # s1 139 store rows | uniform 0x00000024
     shl rf47, rf33, 8 ; add rf33, rf47, rf6                         # s1 small.py:33 m6
-    and rf38, rf38, 3 ; add tmud, rf42, rf46                        # s1 138 store rows
-    shl rf47, rf38, 6 ; add rf38, rf56, rf47                        # s1 138 store rows
+    and rf38, rf38, 3 ; add tmud, rf42, rf46                        # s1 139 store rows
+    shl rf47, rf38, 6 ; add rf38, rf56, rf47                        # s1 139 store rows
     eidx rf43 ; add rf56, rf29, rf45                                # s1 small.py:41 e1
     asr rf33, rf33, 14 ; smul24 rf35, rf35, rf5                     # s1 small.py:33 m6 | s1 small.py:33 mul
     tmuwt - ; add rf35, rf35, rf6                                   # s1 small.py:33 m5
-    asr rf31, rf35, 14 ; add tmua, rf31, rf36                       # s1 small.py:33 m5 | s1 138 store rows
+    asr rf31, rf35, 14 ; add tmua, rf31, rf36                       # s1 small.py:33 m5 | s1 139 store rows
     shr rf35, rf43, 2 ; umul24 rf43, rf0, rf2
-    shl rf38, rf35, 8 ; add rf35, rf38, rf47                        # s1 138 store rows
-    add rf43, rf3, rf43 ; add tmud, rf56, rf33                      # s1 138 store rows
+    shl rf38, rf35, 8 ; add rf35, rf38, rf47                        # s1 139 store rows
+    add rf43, rf3, rf43 ; add tmud, rf56, rf33                      # s1 139 store rows
     eidx rf45 ; sub rf29, rf29, rf45                                # s1 small.py:41 e2
-    and rf35, rf45, 3 ; add tmua, rf35, rf37                        # s1 138 store rows
-    eidx rf43 ; add rf38, rf43, rf38 ; ldunifrf.rf37                # s1 138 store rows | uniform 0x00000028
-    shl rf34, rf35, 6 ; sub rf32, rf34, rf32                        # s1 138 store rows | s1 small.py:41 e3
+    and rf35, rf45, 3 ; add tmua, rf35, rf37                        # s1 139 store rows
+    eidx rf43 ; add rf38, rf43, rf38 ; ldunifrf.rf37                # s1 139 store rows | uniform 0x00000028
+    shl rf34, rf35, 6 ; sub rf32, rf34, rf32                        # s1 139 store rows | s1 small.py:41 e3
     shr rf35, rf43, 2 ; umul24 rf43, rf0, rf2
-    shl rf35, rf35, 8 ; add rf34, rf38, rf34                        # s1 138 store rows
+    shl rf35, rf35, 8 ; add rf34, rf38, rf34                        # s1 139 store rows
     eidx rf38 ; add rf43, rf3, rf43
-    add tmud, rf29, rf31 ; add rf35, rf43, rf35 ; ldunifrf.rf43     # s1 138 store rows | uniform 0x0000002c
+    add tmud, rf29, rf31 ; add rf35, rf43, rf35 ; ldunifrf.rf43     # s1 139 store rows | uniform 0x0000002c
     and rf44, rf38, 3 ; add rf38, rf48, rf44                        # s1 small.py:41 o4
-    eidx rf45 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf47               # s1 138 store rows | uniform 0x00000030
-    shl rf34, rf44, 6 ; add tmua, rf34, rf37                        # s1 138 store rows
-    shr rf35, rf45, 2 ; add rf34, rf35, rf34                        # s1 138 store rows
-    eidx rf45 ; add rf48, rf3, rf48 ; ldunifrf.rf37                 # s1 138 store rows | uniform 0x00000034
-    shl rf35, rf35, 8 ; add tmud, rf32, rf38                        # s1 138 store rows
+    eidx rf45 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf47               # s1 139 store rows | uniform 0x00000030
+    shl rf34, rf44, 6 ; add tmua, rf34, rf37                        # s1 139 store rows
+    shr rf35, rf45, 2 ; add rf34, rf35, rf34                        # s1 139 store rows
+    eidx rf45 ; add rf48, rf3, rf48 ; ldunifrf.rf37                 # s1 139 store rows | uniform 0x00000034
+    shl rf35, rf35, 8 ; add tmud, rf32, rf38                        # s1 139 store rows
     and rf45, rf45, 3 ; add rf35, rf48, rf35
-    eidx rf44 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf36               # s1 138 store rows | uniform 0x00000038
-    shl rf34, rf45, 6 ; add tmua, rf34, rf43                        # s1 138 store rows
-    shr rf35, rf44, 2 ; add rf34, rf35, rf34                        # s1 138 store rows
+    eidx rf44 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf36               # s1 139 store rows | uniform 0x00000038
+    shl rf34, rf45, 6 ; add tmua, rf34, rf43                        # s1 139 store rows
+    shr rf35, rf44, 2 ; add rf34, rf35, rf34                        # s1 139 store rows
     eidx rf44 ; add rf48, rf3, rf48 ; ldunifrf.rf43                 # s1 small.py:28 mul | uniform 0x00003ec5
-    shl rf32, rf35, 8 ; sub tmud, rf32, rf38                        # s1 138 store rows
+    shl rf32, rf35, 8 ; sub tmud, rf32, rf38                        # s1 139 store rows
     and rf44, rf44, 3 ; add rf32, rf48, rf32
     eidx rf35 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf38               # s1 small.py:28 mul | uniform 0x00000c7c
-    shl rf34, rf44, 6 ; add tmua, rf34, rf47                        # s1 138 store rows
-    shr rf34, rf35, 2 ; add rf32, rf32, rf34                        # s1 138 store rows
+    shl rf34, rf44, 6 ; add tmua, rf34, rf47                        # s1 139 store rows
+    shr rf34, rf35, 2 ; add rf32, rf32, rf34                        # s1 139 store rows
     eidx rf35 ; add rf48, rf3, rf48 ; ldunifrf.rf44                 # s1 small.py:28 mul | uniform 0x0000238e
-    shl rf29, rf34, 8 ; sub tmud, rf29, rf31                        # s1 138 store rows
+    shl rf29, rf34, 8 ; sub tmud, rf29, rf31                        # s1 139 store rows
     and rf35, rf35, 3 ; add rf29, rf48, rf29
-    shl rf32, rf35, 6 ; add tmua, rf32, rf37                        # s1 138 store rows
-    add rf29, rf29, rf32 ; sub tmud, rf56, rf33 ; ldunifrf.rf32     # s1 138 store rows | s1 small.py:28 mul | uniform 0x00000c7c
-    add tmua, rf29, rf36 ; add rf29, rf17, rf30 ; ldunifrf.rf30     # s1 138 store rows | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003ec5
-    sub tmud, rf42, rf46 ; add rf42, rf29, rf19 ; ldunifrf.rf46     # s1 138 store rows | s2 142 load dst | s1 small.py:28 mul | uniform 0x00000c7c
-    mov tmua, rf8 ; add rf36, rf42, rf19 ; ldunifrf.rf33            # s1 138 store rows | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003ec5
-    tmuwt - ; add rf56, rf36, rf19 ; ldunifrf.rf35                  # s2 140 x0 | s2 142 load dst | s1 small.py:28 mul | uniform 0x0000238e
-    mov tmua, rf9 ; add rf37, rf56, rf19 ; ldunifrf.rf48            # s2 140 x0 | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003b21
-    mov tmua, rf10 ; add rf31, rf37, rf19 ; thrsw ; ldunifrf.rf34   # s2 140 x4 | s2 142 load dst | s1 small.py:28 mul | uniform 0x0000187e
-    mov tmua, rf11 ; add rf47, rf31, rf19 ; ldunifrf.rf45           # s2 140 x2 | s2 142 load dst | s2 small.py:33 add | uniform 0x00042000
-    nop ; mov tmua, rf12 ; ldunifrf.rf50                            # s2 140 x6 | s1 small.py:28 mul | uniform 0x0000187e
-    nop ; mov tmua, rf13 ; thrsw ; ldtmu.rf39                       # s2 140 x1 | s2 140 x0
-    nop ; mov tmua, rf14 ; ldtmu.rf57                               # s2 140 x7 | s2 140 x4
-    mov tmua, rf15 ; add rf41, rf39, rf57 ; ldunifrf.rf51           # s2 140 x5 | s2 small.py:37 add | s1 small.py:28 mul | uniform 0x00003b21
-    mov tmua, rf16 ; smul24 rf41, rf41, rf5 ; thrsw ; ldtmu.rf53    # s2 140 x3 | s2 small.py:33 mul | s2 140 x2
-    mov tmuau, rf29 ; smul24 rf48, rf53, rf48                       # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
+    shl rf32, rf35, 6 ; add tmua, rf32, rf37                        # s1 139 store rows
+    add rf29, rf29, rf32 ; sub tmud, rf56, rf33 ; ldunifrf.rf32     # s1 139 store rows | s1 small.py:28 mul | uniform 0x00000c7c
+    add tmua, rf29, rf36 ; add rf29, rf17, rf30 ; ldunifrf.rf30     # s1 139 store rows | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003ec5
+    sub tmud, rf42, rf46 ; add rf42, rf29, rf19 ; ldunifrf.rf46     # s1 139 store rows | s2 143 load dst | s1 small.py:28 mul | uniform 0x00000c7c
+    mov tmua, rf8 ; add rf36, rf42, rf19 ; ldunifrf.rf33            # s1 139 store rows | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003ec5
+    tmuwt - ; add rf56, rf36, rf19 ; ldunifrf.rf35                  # s2 141 x0 | s2 143 load dst | s1 small.py:28 mul | uniform 0x0000238e
+    mov tmua, rf9 ; add rf37, rf56, rf19 ; ldunifrf.rf48            # s2 141 x0 | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003b21
+    mov tmua, rf10 ; add rf31, rf37, rf19 ; thrsw ; ldunifrf.rf34   # s2 141 x4 | s2 143 load dst | s1 small.py:28 mul | uniform 0x0000187e
+    mov tmua, rf11 ; add rf47, rf31, rf19 ; ldunifrf.rf45           # s2 141 x2 | s2 143 load dst | s2 small.py:33 add | uniform 0x00042000
+    nop ; mov tmua, rf12 ; ldunifrf.rf50                            # s2 141 x6 | s1 small.py:28 mul | uniform 0x0000187e
+    nop ; mov tmua, rf13 ; thrsw ; ldtmu.rf39                       # s2 141 x1 | s2 141 x0
+    nop ; mov tmua, rf14 ; ldtmu.rf57                               # s2 141 x7 | s2 141 x4
+    mov tmua, rf15 ; add rf41, rf39, rf57 ; ldunifrf.rf51           # s2 141 x5 | s2 small.py:37 add | s1 small.py:28 mul | uniform 0x00003b21
+    mov tmua, rf16 ; smul24 rf41, rf41, rf5 ; thrsw ; ldtmu.rf53    # s2 141 x3 | s2 small.py:33 mul | s2 141 x2
+    mov tmuau, rf29 ; smul24 rf48, rf53, rf48                       # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
     sub rf41, rf39, rf57 ; add rf39, rf41, rf45 ; ldunifrf.rf45     # s2 small.py:37 sub | s2 small.py:33 add | uniform 0x00042000
-    nop ; smul24 rf53, rf53, rf50 ; thrsw ; ldtmu.rf50              # s2 small.py:28 mul | s2 140 x6
+    nop ; smul24 rf53, rf53, rf50 ; thrsw ; ldtmu.rf50              # s2 small.py:28 mul | s2 141 x6
     asr rf34, rf39, 14 ; smul24 rf39, rf50, rf34                    # s2 small.py:33 s0 | s2 small.py:28 mul
-    add rf39, rf48, rf39 ; mov tmuau, rf42                          # s2 small.py:28 add | s2 142 load dst | uniform 0xfffffffe (u16)
-    mov tmuau, rf36 ; add rf36, rf39, rf6 ; thrsw ; ldtmu.rf39      # s2 142 load dst | s2 small.py:28 s3 | s2 140 x1 | uniform 0xfffffffe (u16)
-    asr rf36, rf36, 14 ; mov tmuau, rf56                            # s2 small.py:28 s3 | s2 142 load dst | uniform 0xfffffffe (u16)
-    mov tmuau, rf37 ; smul24 rf37, rf39, rf43                       # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
-    add rf39, rf34, rf36 ; smul24 rf43, rf39, rf32 ; thrsw ; ldtmu.rf32 # s2 small.py:41 e0 | s2 small.py:28 mul | s2 140 x7
-    mov tmuau, rf31 ; smul24 rf31, rf32, rf38                       # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
+    add rf39, rf48, rf39 ; mov tmuau, rf42                          # s2 small.py:28 add | s2 143 load dst | uniform 0xfffffffe (u16)
+    mov tmuau, rf36 ; add rf36, rf39, rf6 ; thrsw ; ldtmu.rf39      # s2 143 load dst | s2 small.py:28 s3 | s2 141 x1 | uniform 0xfffffffe (u16)
+    asr rf36, rf36, 14 ; mov tmuau, rf56                            # s2 small.py:28 s3 | s2 143 load dst | uniform 0xfffffffe (u16)
+    mov tmuau, rf37 ; smul24 rf37, rf39, rf43                       # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
+    add rf39, rf34, rf36 ; smul24 rf43, rf39, rf32 ; thrsw ; ldtmu.rf32 # s2 small.py:41 e0 | s2 small.py:28 mul | s2 141 x7
+    mov tmuau, rf31 ; smul24 rf31, rf32, rf38                       # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffe (u16)
     add rf31, rf37, rf31 ; smul24 rf32, rf32, rf33                  # s2 small.py:28 add | s2 small.py:28 mul
-    sub rf43, rf43, rf32 ; add rf31, rf31, rf6 ; thrsw ; ldtmu.rf32 # s2 small.py:28 sub | s2 small.py:28 s7 | s2 140 x5
-    asr rf31, rf31, 14 ; mov tmuau, rf47                            # s2 small.py:28 s7 | s2 142 load dst | uniform 0xfffffffe (u16)
+    sub rf43, rf43, rf32 ; add rf31, rf31, rf6 ; thrsw ; ldtmu.rf32 # s2 small.py:28 sub | s2 small.py:28 s7 | s2 141 x5
+    asr rf31, rf31, 14 ; mov tmuau, rf47                            # s2 small.py:28 s7 | s2 143 load dst | uniform 0xfffffffe (u16)
     add rf44, rf43, rf6 ; smul24 rf43, rf32, rf44                   # s2 small.py:28 s4 | s2 small.py:28 mul
-    sub rf36, rf34, rf36 ; smul24 rf34, rf32, rf7 ; thrsw ; ldtmu.rf32 # s2 small.py:41 e3 | s2 small.py:28 mul | s2 140 x3
-    asr rf44, rf44, 14 ; add tmuau, rf47, rf19                      # s2 small.py:28 s4 | s2 142 load dst | uniform 0xfffffffe (u16)
+    sub rf36, rf34, rf36 ; smul24 rf34, rf32, rf7 ; thrsw ; ldtmu.rf32 # s2 small.py:41 e3 | s2 small.py:28 mul | s2 141 x3
+    asr rf44, rf44, 14 ; add tmuau, rf47, rf19                      # s2 small.py:28 s4 | s2 143 load dst | uniform 0xfffffffe (u16)
     nop ; smul24 rf47, rf32, rf7                                    # s2 small.py:28 mul
-    add rf32, rf43, rf47 ; smul24 rf43, rf32, rf35 ; thrsw ; ldtmu.rf35 # s2 small.py:28 add | s2 small.py:28 mul | s2 142 load dst
-    mov tmua, rf20 ; sub rf34, rf34, rf43                           # s2 140 x0 | s2 small.py:28 sub
+    add rf32, rf43, rf47 ; smul24 rf43, rf32, rf35 ; thrsw ; ldtmu.rf35 # s2 small.py:28 add | s2 small.py:28 mul | s2 143 load dst
+    mov tmua, rf20 ; sub rf34, rf34, rf43                           # s2 141 x0 | s2 small.py:28 sub
     add rf32, rf32, rf6 ; add rf34, rf34, rf6                       # s2 small.py:28 s6 | s2 small.py:28 s5
-    and rf50, rf35, rf18 ; smul24 rf51, rf50, rf51 ; thrsw ; ldtmu.rf43 # s2 142 load dst | s2 small.py:28 mul
-    asr rf32, rf32, 14 ; mov tmua, rf21                             # s2 small.py:28 s6 | s2 140 x4
+    and rf50, rf35, rf18 ; smul24 rf51, rf50, rf51 ; thrsw ; ldtmu.rf43 # s2 143 load dst | s2 small.py:28 mul
+    asr rf32, rf32, 14 ; mov tmua, rf21                             # s2 small.py:28 s6 | s2 141 x4
     asr rf34, rf34, 14 ; sub rf47, rf31, rf32                       # s2 small.py:28 s5 | s2 small.py:41 o6
-    sub rf33, rf44, rf34 ; smul24 rf41, rf41, rf5 ; thrsw ; ldtmu.rf37 # s2 small.py:41 o5 | s2 small.py:33 mul | s2 142 load dst
-    mov tmua, rf22 ; sub rf51, rf53, rf51                           # s2 140 x2 | s2 small.py:28 sub
+    sub rf33, rf44, rf34 ; smul24 rf41, rf41, rf5 ; thrsw ; ldtmu.rf37 # s2 small.py:41 o5 | s2 small.py:33 mul | s2 143 load dst
+    mov tmua, rf22 ; sub rf51, rf53, rf51                           # s2 141 x2 | s2 small.py:28 sub
     add rf32, rf47, rf33 ; add rf31, rf31, rf32                     # s2 small.py:37 add | s2 small.py:41 o7
-    add rf41, rf41, rf45 ; add rf45, rf51, rf6 ; thrsw ; ldtmu.rf51 # s2 small.py:33 add | s2 small.py:28 s2 | s2 142 load dst
-    asr rf41, rf41, 14 ; mov tmua, rf23                             # s2 small.py:33 s1 | s2 140 x6
+    add rf41, rf41, rf45 ; add rf45, rf51, rf6 ; thrsw ; ldtmu.rf51 # s2 small.py:33 add | s2 small.py:28 s2 | s2 143 load dst
+    asr rf41, rf41, 14 ; mov tmua, rf23                             # s2 small.py:33 s1 | s2 141 x6
     asr rf32, rf45, 14 ; smul24 rf45, rf32, rf5                     # s2 small.py:28 s2 | s2 small.py:33 mul
-    add rf33, rf39, rf31 ; sub rf47, rf47, rf33 ; thrsw ; ldtmu.rf53 # s2 small.py:41 residuals0 | s2 small.py:37 sub | s2 142 load dst
-    asr rf33, rf33, 5 ; mov tmua, rf24                              # s2 142 shr | s2 140 x1
-    add rf35, rf45, rf6 ; v8dot rf45, rf35, rf28                    # s2 small.py:33 m6 | s2 142 load dst
-    add rf47, rf41, rf32 ; smul24 rf38, rf47, rf5 ; thrsw ; ldtmu.rf56 # s2 small.py:41 e1 | s2 small.py:33 mul | s2 142 load dst
-    asr rf35, rf35, 14 ; mov tmua, rf25                             # s2 small.py:33 m6 | s2 140 x7
-    add rf33, rf50, rf33 ; add rf38, rf38, rf6                      # s2 142 add | s2 small.py:33 m5
-    add rf32, rf47, rf35 ; sub rf41, rf41, rf32 ; thrsw ; ldtmu.rf50 # s2 small.py:41 residuals1 | s2 small.py:41 e2 | s2 142 load dst
-    max rf33, rf33, 0 ; add rf34, rf44, rf34                        # s2 142 clip | s2 small.py:41 o4
-    asr rf38, rf38, 14 ; mov tmua, rf26                             # s2 small.py:33 m5 | s2 140 x5
-    min rf33, rf33, rf18 ; add rf44, rf41, rf38 ; thrsw ; ldtmu.rf42 # s2 142 clip | s2 small.py:41 residuals2 | s2 142 load dst
-    asr rf32, rf32, 5 ; mov tmua, rf27                              # s2 142 shr | s2 140 x3
-    and rf48, rf43, rf18 ; add rf57, rf36, rf34 ; ldunifrf.rf49     # s2 142 load dst | s2 small.py:41 residuals3 | s1 small.py:28 mul | uniform 0x00003b21
-    and rf48, rf37, rf18 ; add rf32, rf48, rf32 ; thrsw             # s2 142 load dst | s2 142 add
-    max rf32, rf32, 0 ; sub rf34, rf36, rf34                        # s2 142 clip | s2 small.py:41 residuals4
-    asr rf38, rf44, 5 ; sub rf41, rf41, rf38                        # s2 142 shr | s2 small.py:41 residuals5
-    min rf32, rf32, rf18 ; add rf38, rf48, rf38 ; thrsw ; ldtmu.rf48 # s2 142 clip | s2 142 add | s2 140 x0
-    and rf35, rf51, rf18 ; sub rf47, rf47, rf35 ; ldtmu.rf44        # s2 142 load dst | s2 small.py:41 residuals6 | s2 140 x4
-    max rf31, rf38, 0 ; sub rf38, rf39, rf31                        # s2 142 clip | s2 small.py:41 residuals7
-    min rf31, rf31, rf18 ; add rf39, rf48, rf44 ; thrsw             # s2 142 clip | s2 small.py:37 add
-    asr rf57, rf57, 5                                               # s2 142 shr
-    asr rf35, rf34, 5 ; add rf34, rf35, rf57                        # s2 142 shr | s2 142 add
-    and rf39, rf53, rf18 ; smul24 rf57, rf39, rf5 ; thrsw ; ldunifrf.rf36 # s2 142 load dst | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
-    max rf34, rf34, 0 ; add rf35, rf39, rf35                        # s2 142 clip | s2 142 add
-    min rf34, rf34, rf18 ; v8dot rf39, rf56, 1                      # s2 142 clip | s2 142 load dst
-    and rf54, rf50, rf18 ; thrsw                                    # s2 142 load dst
-    asr rf41, rf41, 5                                               # s2 142 shr
-    max rf35, rf35, 0                                               # s2 142 clip
-    min rf35, rf35, rf18                                            # s2 142 clip
-    asr rf44, rf47, 5 ; sub rf47, rf48, rf44                        # s2 142 shr | s2 small.py:37 sub
-    add rf36, rf39, rf41 ; add rf39, rf57, rf36 ; thrsw ; ldtmu.rf41 # s2 142 add | s2 small.py:33 add | s2 140 x2
+    add rf33, rf39, rf31 ; sub rf47, rf47, rf33 ; thrsw ; ldtmu.rf53 # s2 small.py:41 residuals0 | s2 small.py:37 sub | s2 143 load dst
+    asr rf33, rf33, 5 ; mov tmua, rf24                              # s2 143 shr | s2 141 x1
+    add rf35, rf45, rf6 ; v8dot rf45, rf35, rf28                    # s2 small.py:33 m6 | s2 143 load dst
+    add rf47, rf41, rf32 ; smul24 rf38, rf47, rf5 ; thrsw ; ldtmu.rf56 # s2 small.py:41 e1 | s2 small.py:33 mul | s2 143 load dst
+    asr rf35, rf35, 14 ; mov tmua, rf25                             # s2 small.py:33 m6 | s2 141 x7
+    add rf33, rf50, rf33 ; add rf38, rf38, rf6                      # s2 143 add | s2 small.py:33 m5
+    add rf32, rf47, rf35 ; sub rf41, rf41, rf32 ; thrsw ; ldtmu.rf50 # s2 small.py:41 residuals1 | s2 small.py:41 e2 | s2 143 load dst
+    max rf33, rf33, 0 ; add rf34, rf44, rf34                        # s2 143 clip | s2 small.py:41 o4
+    asr rf38, rf38, 14 ; mov tmua, rf26                             # s2 small.py:33 m5 | s2 141 x5
+    min rf33, rf33, rf18 ; add rf44, rf41, rf38 ; thrsw ; ldtmu.rf42 # s2 143 clip | s2 small.py:41 residuals2 | s2 143 load dst
+    asr rf32, rf32, 5 ; mov tmua, rf27                              # s2 143 shr | s2 141 x3
+    and rf48, rf43, rf18 ; add rf57, rf36, rf34 ; ldunifrf.rf49     # s2 143 load dst | s2 small.py:41 residuals3 | s1 small.py:28 mul | uniform 0x00003b21
+    and rf48, rf37, rf18 ; add rf32, rf48, rf32 ; thrsw             # s2 143 load dst | s2 143 add
+    max rf32, rf32, 0 ; sub rf34, rf36, rf34                        # s2 143 clip | s2 small.py:41 residuals4
+    asr rf38, rf44, 5 ; sub rf41, rf41, rf38                        # s2 143 shr | s2 small.py:41 residuals5
+    min rf32, rf32, rf18 ; add rf38, rf48, rf38 ; thrsw ; ldtmu.rf48 # s2 143 clip | s2 143 add | s2 141 x0
+    and rf35, rf51, rf18 ; sub rf47, rf47, rf35 ; ldtmu.rf44        # s2 143 load dst | s2 small.py:41 residuals6 | s2 141 x4
+    max rf31, rf38, 0 ; sub rf38, rf39, rf31                        # s2 143 clip | s2 small.py:41 residuals7
+    min rf31, rf31, rf18 ; add rf39, rf48, rf44 ; thrsw             # s2 143 clip | s2 small.py:37 add
+    asr rf57, rf57, 5                                               # s2 143 shr
+    asr rf35, rf34, 5 ; add rf34, rf35, rf57                        # s2 143 shr | s2 143 add
+    and rf39, rf53, rf18 ; smul24 rf57, rf39, rf5 ; thrsw ; ldunifrf.rf36 # s2 143 load dst | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
+    max rf34, rf34, 0 ; add rf35, rf39, rf35                        # s2 143 clip | s2 143 add
+    min rf34, rf34, rf18 ; v8dot rf39, rf56, 1                      # s2 143 clip | s2 143 load dst
+    and rf54, rf50, rf18 ; thrsw                                    # s2 143 load dst
+    asr rf41, rf41, 5                                               # s2 143 shr
+    max rf35, rf35, 0                                               # s2 143 clip
+    min rf35, rf35, rf18                                            # s2 143 clip
+    asr rf44, rf47, 5 ; sub rf47, rf48, rf44                        # s2 143 shr | s2 small.py:37 sub
+    add rf36, rf39, rf41 ; add rf39, rf57, rf36 ; thrsw ; ldtmu.rf41 # s2 143 add | s2 small.py:33 add | s2 141 x2
     asr rf39, rf39, 14 ; smul24 rf49, rf41, rf49                    # s2 small.py:33 s0 | s2 small.py:28 mul
-    add rf44, rf54, rf44 ; smul24 rf54, rf47, rf5 ; ldtmu.rf47      # s2 142 add | s2 small.py:33 mul | s2 140 x6
-    and rf57, rf42, rf18 ; ldtmu.rf48                               # s2 142 load dst | s2 140 x1
-    max rf36, rf36, 0                                               # s2 142 clip
-    min rf36, rf36, rf18                                            # s2 142 clip
-    asr rf30, rf38, 5 ; smul24 rf38, rf48, rf30                     # s2 142 shr | s2 small.py:28 mul
-    add rf30, rf57, rf30 ; v8dot rf57, rf43, rf28 ; ldtmu.rf43      # s2 142 add | s2 142 load dst | s2 140 x7
-    nop ; smul24 rf46, rf43, rf46 ; ldtmu.rf59                      # s2 small.py:28 mul | s2 140 x5
+    add rf44, rf54, rf44 ; smul24 rf54, rf47, rf5 ; ldtmu.rf47      # s2 143 add | s2 small.py:33 mul | s2 141 x6
+    and rf57, rf42, rf18 ; ldtmu.rf48                               # s2 143 load dst | s2 141 x1
+    max rf36, rf36, 0                                               # s2 143 clip
+    min rf36, rf36, rf18                                            # s2 143 clip
+    asr rf30, rf38, 5 ; smul24 rf38, rf48, rf30                     # s2 143 shr | s2 small.py:28 mul
+    add rf30, rf57, rf30 ; v8dot rf57, rf43, rf28 ; ldtmu.rf43      # s2 143 add | s2 143 load dst | s2 141 x7
+    nop ; smul24 rf46, rf43, rf46 ; ldtmu.rf59                      # s2 small.py:28 mul | s2 141 x5
     add rf38, rf38, rf46 ; smul24 rf46, rf59, rf7 ; ldunifrf.rf52   # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
-    add rf38, rf38, rf6 ; smul24 rf52, rf59, rf52 ; ldtmu.rf59      # s2 small.py:28 s7 | s2 small.py:28 mul | s2 140 x3
+    add rf38, rf38, rf6 ; smul24 rf52, rf59, rf52 ; ldtmu.rf59      # s2 small.py:28 s7 | s2 small.py:28 mul | s2 141 x3
     asr rf38, rf38, 14 ; smul24 rf58, rf59, rf7                     # s2 small.py:28 s7 | s2 small.py:28 mul
     nop ; ldunifrf.rf55                                             # s1 small.py:28 mul | uniform 0x0000187e
-    max rf44, rf44, 0 ; smul24 rf55, rf47, rf55                     # s2 142 clip | s2 small.py:28 mul
-    add rf37, rf49, rf55 ; v8dot rf49, rf37, rf28                   # s2 small.py:28 add | s2 142 load dst
-    min rf37, rf44, rf18 ; add rf44, rf37, rf6                      # s2 142 clip | s2 small.py:28 s3
+    max rf44, rf44, 0 ; smul24 rf55, rf47, rf55                     # s2 143 clip | s2 small.py:28 mul
+    add rf37, rf49, rf55 ; v8dot rf49, rf37, rf28                   # s2 small.py:28 add | s2 143 load dst
+    min rf37, rf44, rf18 ; add rf44, rf37, rf6                      # s2 143 clip | s2 small.py:28 s3
     asr rf44, rf44, 14 ; add rf52, rf52, rf58                       # s2 small.py:28 s3 | s2 small.py:28 add
     add rf52, rf52, rf6 ; add rf58, rf39, rf44                      # s2 small.py:28 s6 | s2 small.py:41 e0
     asr rf52, rf52, 14                                              # s2 small.py:28 s6
-    max rf30, rf30, 0 ; sub rf39, rf39, rf44                        # s2 142 clip | s2 small.py:41 e3
-    min rf30, rf30, rf18 ; sub rf44, rf38, rf52 ; ldunifrf.rf55     # s2 142 clip | s2 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00000c7c
+    max rf30, rf30, 0 ; sub rf39, rf39, rf44                        # s2 143 clip | s2 small.py:41 e3
+    min rf30, rf30, rf18 ; sub rf44, rf38, rf52 ; ldunifrf.rf55     # s2 143 clip | s2 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf38, rf38, rf52 ; smul24 rf48, rf48, rf55 ; ldunifrf.rf52  # s2 small.py:41 o7 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003ec5
     add rf43, rf58, rf38 ; smul24 rf52, rf43, rf52 ; ldunifrf.rf55  # s2 small.py:41 residuals0 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
-    asr rf43, rf43, 5 ; smul24 rf55, rf59, rf55                     # s2 142 shr | s2 small.py:28 mul
+    asr rf43, rf43, 5 ; smul24 rf55, rf59, rf55                     # s2 143 shr | s2 small.py:28 mul
     sub rf46, rf48, rf52 ; sub rf48, rf46, rf55 ; ldunifrf.rf52     # s2 small.py:28 sub | s1 small.py:28 mul | uniform 0x0000187e
     add rf46, rf46, rf6 ; add rf48, rf48, rf6 ; ldunifrf.rf55       # s2 small.py:28 s4 | s2 small.py:28 s5 | s1 small.py:28 mul | uniform 0x00003b21
     asr rf46, rf46, 14 ; smul24 rf41, rf41, rf52                    # s2 small.py:28 s4 | s2 small.py:28 mul
@@ -426,47 +426,47 @@ loop:
     asr rf54, rf54, 14 ; smul24 rf55, rf55, rf5                     # s2 small.py:28 s2 | s2 small.py:33 mul
     sub rf47, rf44, rf47 ; add rf44, rf55, rf6                      # s2 small.py:37 sub | s2 small.py:33 m6
     asr rf55, rf44, 14 ; add rf44, rf41, rf54                       # s2 small.py:33 m6 | s2 small.py:41 e1
-    add rf43, rf45, rf43 ; smul24 rf45, rf47, rf5                   # s2 142 add | s2 small.py:33 mul
-    max rf43, rf43, 0 ; add rf45, rf45, rf6                         # s2 142 clip | s2 small.py:33 m5
+    add rf43, rf45, rf43 ; smul24 rf45, rf47, rf5                   # s2 143 add | s2 small.py:33 mul
+    max rf43, rf43, 0 ; add rf45, rf45, rf6                         # s2 143 clip | s2 small.py:33 m5
     asr rf47, rf45, 14 ; add rf45, rf44, rf55                       # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    min rf41, rf43, rf18 ; sub rf43, rf41, rf54                     # s2 142 clip | s2 small.py:41 e2
-    shl rf41, rf41, 8 ; add rf46, rf46, rf48                        # s2 142 store dst | s2 small.py:41 o4
-    asr rf45, rf45, 5 ; sub.pushc -, rf1, rf4                       # s2 142 shr | s2 142 store dst
-    add rf45, rf57, rf45 ; add rf57, rf43, rf47                     # s2 142 add | s2 small.py:41 residuals2
-    max rf33, rf45, 0 ; add tmud, rf33, rf41                        # s2 142 clip | s2 142 store dst
-    asr rf51, rf57, 5 ; v8dot rf57, rf51, rf28                      # s2 142 shr | s2 142 load dst
-    min rf33, rf33, rf18 ; add rf49, rf49, rf51                     # s2 142 clip | s2 142 add
-    shl rf33, rf33, 8 ; add rf51, rf39, rf46                        # s2 142 store dst | s2 small.py:41 residuals3
-    max rf49, rf49, 0 ; mov.ifna tmuau, rf29                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf49, rf49, rf18 ; add rf29, rf29, rf19                     # s2 142 clip | s2 142 store dst
-    shl rf32, rf49, 8 ; add tmud, rf32, rf33                        # s2 142 store dst
-    asr rf39, rf51, 5 ; sub rf46, rf39, rf46                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf46, rf46, 5 ; add rf39, rf57, rf39                        # s2 142 shr | s2 142 add
-    max rf39, rf39, 0 ; v8dot rf53, rf53, rf28                      # s2 142 clip | s2 142 load dst
-    min rf39, rf39, rf18 ; mov.ifna tmuau, rf29                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    shl rf39, rf39, 8 ; add rf29, rf29, rf19                        # s2 142 store dst
-    sub rf31, rf43, rf47 ; add tmud, rf31, rf32                     # s2 small.py:41 residuals5 | s2 142 store dst
-    asr rf46, rf31, 5 ; add rf31, rf53, rf46                        # s2 142 shr | s2 142 add
-    max rf31, rf31, 0 ; v8dot rf56, rf56, rf28                      # s2 142 clip | s2 142 load dst
-    min rf31, rf31, rf18 ; mov.ifna tmuau, rf29                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    shl rf31, rf31, 8 ; add rf29, rf29, rf19                        # s2 142 store dst
-    sub rf46, rf44, rf55 ; add rf44, rf56, rf46                     # s2 small.py:41 residuals6 | s2 142 add
-    asr rf34, rf46, 5 ; add tmud, rf34, rf39                        # s2 142 shr | s2 142 store dst
-    max rf44, rf44, 0 ; v8dot rf50, rf50, rf28                      # s2 142 clip | s2 142 load dst
-    min rf44, rf44, rf18 ; mov.ifna tmuau, rf29                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    shl rf44, rf44, 8 ; add rf29, rf29, rf19                        # s2 142 store dst
-    sub rf38, rf58, rf38 ; add rf34, rf50, rf34                     # s2 small.py:41 residuals7 | s2 142 add
-    asr rf31, rf38, 5 ; add tmud, rf35, rf31                        # s2 142 shr | s2 142 store dst
-    max rf34, rf34, 0 ; v8dot rf42, rf42, rf28                      # s2 142 clip | s2 142 load dst
-    min rf34, rf34, rf18 ; mov.ifna tmuau, rf29                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    shl rf34, rf34, 8 ; add rf29, rf29, rf19                        # s2 142 store dst
-    add rf31, rf42, rf31 ; add tmud, rf36, rf44                     # s2 142 add | s2 142 store dst
-    max rf31, rf31, 0 ; mov.ifna tmuau, rf29                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf31, rf31, rf18 ; add rf29, rf29, rf19                     # s2 142 clip | s2 142 store dst
-    shl rf31, rf31, 8 ; add tmud, rf37, rf34                        # s2 142 store dst
-    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf40                   # s2 142 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
-    add tmud, rf30, rf31 ; mov rf4, rf40                            # s2 142 store dst | next trip
-    nop ; add.ifnb tmuau, rf29, rf19                                # s2 142 store dst | uniform 0xfffffffe (u16)
+    min rf41, rf43, rf18 ; sub rf43, rf41, rf54                     # s2 143 clip | s2 small.py:41 e2
+    shl rf41, rf41, 8 ; add rf46, rf46, rf48                        # s2 143 store dst | s2 small.py:41 o4
+    asr rf45, rf45, 5 ; sub.pushc -, rf1, rf4                       # s2 143 shr | s2 143 store dst
+    add rf45, rf57, rf45 ; add rf57, rf43, rf47                     # s2 143 add | s2 small.py:41 residuals2
+    max rf33, rf45, 0 ; add tmud, rf33, rf41                        # s2 143 clip | s2 143 store dst
+    asr rf51, rf57, 5 ; v8dot rf57, rf51, rf28                      # s2 143 shr | s2 143 load dst
+    min rf33, rf33, rf18 ; add rf49, rf49, rf51                     # s2 143 clip | s2 143 add
+    shl rf33, rf33, 8 ; add rf51, rf39, rf46                        # s2 143 store dst | s2 small.py:41 residuals3
+    max rf49, rf49, 0 ; mov.ifna tmuau, rf29                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf49, rf49, rf18 ; add rf29, rf29, rf19                     # s2 143 clip | s2 143 store dst
+    shl rf32, rf49, 8 ; add tmud, rf32, rf33                        # s2 143 store dst
+    asr rf39, rf51, 5 ; sub rf46, rf39, rf46                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf46, rf46, 5 ; add rf39, rf57, rf39                        # s2 143 shr | s2 143 add
+    max rf39, rf39, 0 ; v8dot rf53, rf53, rf28                      # s2 143 clip | s2 143 load dst
+    min rf39, rf39, rf18 ; mov.ifna tmuau, rf29                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    shl rf39, rf39, 8 ; add rf29, rf29, rf19                        # s2 143 store dst
+    sub rf31, rf43, rf47 ; add tmud, rf31, rf32                     # s2 small.py:41 residuals5 | s2 143 store dst
+    asr rf46, rf31, 5 ; add rf31, rf53, rf46                        # s2 143 shr | s2 143 add
+    max rf31, rf31, 0 ; v8dot rf56, rf56, rf28                      # s2 143 clip | s2 143 load dst
+    min rf31, rf31, rf18 ; mov.ifna tmuau, rf29                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    shl rf31, rf31, 8 ; add rf29, rf29, rf19                        # s2 143 store dst
+    sub rf46, rf44, rf55 ; add rf44, rf56, rf46                     # s2 small.py:41 residuals6 | s2 143 add
+    asr rf34, rf46, 5 ; add tmud, rf34, rf39                        # s2 143 shr | s2 143 store dst
+    max rf44, rf44, 0 ; v8dot rf50, rf50, rf28                      # s2 143 clip | s2 143 load dst
+    min rf44, rf44, rf18 ; mov.ifna tmuau, rf29                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    shl rf44, rf44, 8 ; add rf29, rf29, rf19                        # s2 143 store dst
+    sub rf38, rf58, rf38 ; add rf34, rf50, rf34                     # s2 small.py:41 residuals7 | s2 143 add
+    asr rf31, rf38, 5 ; add tmud, rf35, rf31                        # s2 143 shr | s2 143 store dst
+    max rf34, rf34, 0 ; v8dot rf42, rf42, rf28                      # s2 143 clip | s2 143 load dst
+    min rf34, rf34, rf18 ; mov.ifna tmuau, rf29                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    shl rf34, rf34, 8 ; add rf29, rf29, rf19                        # s2 143 store dst
+    add rf31, rf42, rf31 ; add tmud, rf36, rf44                     # s2 143 add | s2 143 store dst
+    max rf31, rf31, 0 ; mov.ifna tmuau, rf29                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf31, rf31, rf18 ; add rf29, rf29, rf19                     # s2 143 clip | s2 143 store dst
+    shl rf31, rf31, 8 ; add tmud, rf37, rf34                        # s2 143 store dst
+    mov.ifna tmuau, rf29 ; sub.pushc -, rf1, rf40                   # s2 143 store dst | whether there is a trip more | uniform 0xfffffffe (u16)
+    add tmud, rf30, rf31 ; mov rf4, rf40                            # s2 143 store dst | next trip
+    nop ; add.ifnb tmuau, rf29, rf19                                # s2 143 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

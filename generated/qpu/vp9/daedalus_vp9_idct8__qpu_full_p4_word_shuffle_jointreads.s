@@ -80,89 +80,89 @@
     shl rf3, rf3, 3
     and rf2, rf0, 1 ; add rf3, rf3, rf2
     shl rf3, rf3, 3
-    shl rf4, rf2, 4                                                 # s1 138 x0
-    shl rf5, rf2, 2                                                 # s2 142 load dst
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 142 load dst
+    shl rf4, rf2, 4                                                 # s1 139 x0
+    shl rf5, rf2, 2                                                 # s2 143 load dst
+    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 143 load dst
     shl rf1, rf1, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
-    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf3            # s1 138 x0 | uniform value:coeffs
-    nop ; add rf3, rf3, rf4 ; ldunifrf.rf4                          # s1 138 x0 | s2 142 load dst | uniform value:dst
-    nop ; add rf11, rf4, rf5 ; ldunifrf.rf4                         # s2 142 load dst | s1 small.py:33 mul | uniform 0x00002d41
+    add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf3            # s1 139 x0 | uniform value:coeffs
+    nop ; add rf3, rf3, rf4 ; ldunifrf.rf4                          # s1 139 x0 | s2 143 load dst | uniform value:dst
+    nop ; add rf11, rf4, rf5 ; ldunifrf.rf4                         # s2 143 load dst | s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf5                                              # s1 small.py:33 s0 | uniform 0x00002000
     nop ; ldunifrf.rf6                                              # s1 small.py:28 mul | uniform 0x0000187e
     nop ; ldunifrf.rf7                                              # s1 small.py:28 mul | uniform 0x00003ec5
     nop ; ldunifrf.rf8                                              # s1 small.py:28 mul | uniform 0x00000c7c
     nop ; ldunifrf.rf9                                              # s1 small.py:28 mul | uniform 0x0000238e
     nop ; ldunifrf.rf10                                             # s1 small.py:28 mul | uniform 0x00003537
-    nop ; ldunifrf.rf12                                             # s2 142 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf12                                             # s2 143 load dst | uniform 0x000000ff
 loop:
-    tmuwt - ; ldunifrf.rf13                                         # s1 138 x4 | uniform 0x00000040
+    tmuwt - ; ldunifrf.rf13                                         # s1 139 x4 | uniform 0x00000040
     umin tmuau, rf2, rf1 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf14                                             # s1 138 x2 | uniform 0xffffffe0
-    nop ; ldunifrf.rf15                                             # s1 138 x4 | uniform 0x00000040
+    nop ; ldunifrf.rf14                                             # s1 139 x2 | uniform 0xffffffe0
+    nop ; ldunifrf.rf15                                             # s1 139 x4 | uniform 0x00000040
     nop ; ldtmu.rf16                                                # the item's record
     nop ; ldtmu.rf17                                                # the item's record
-    shl rf17, rf17, 7                                               # s1 138 x0
-    and.pushz -, rf0, 1 ; add rf17, rf3, rf17                       # s1 138 x0
-    mov tmuau, rf17 ; add rf13, rf17, rf13 ; thrsw                  # s1 138 x0 | s1 138 x4 | uniform 0xfffffffc (vec4)
-    mov tmuau, rf13 ; add rf13, rf13, rf14                          # s1 138 x4 | s1 138 x2 | uniform 0xfffffffc (vec4)
+    shl rf17, rf17, 7                                               # s1 139 x0
+    and.pushz -, rf0, 1 ; add rf17, rf3, rf17                       # s1 139 x0
+    mov tmuau, rf17 ; add rf13, rf17, rf13 ; thrsw                  # s1 139 x0 | s1 139 x4 | uniform 0xfffffffc (vec4)
+    mov tmuau, rf13 ; add rf13, rf13, rf14                          # s1 139 x4 | s1 139 x2 | uniform 0xfffffffc (vec4)
     nop ; ldunifrf.rf14                                             # s1 small.py:28 mul | uniform 0x00003b21
-    nop ; thrsw ; ldtmu.rf17                                        # s1 138 x0
-    nop ; ldtmu.rf18                                                # s1 138 x0
-    nop ; ldtmu.rf19                                                # s1 138 x0
-    nop ; ldtmu.rf20                                                # s1 138 x0
-    nop ; mov tmuau, rf13 ; thrsw ; ldtmu.rf21                      # s1 138 x2 | s1 138 x4 | uniform 0xfffffffc (vec4)
-    nop ; ldtmu.rf22                                                # s1 138 x4
-    nop ; ldtmu.rf23                                                # s1 138 x4
-    rot rf24, rf17, 1                                               # s1 138 x0
-    rot rf25, rf18, 1                                               # s1 138 x0
-    rot rf26, rf21, 1 ; mov.ifna rf24, rf19                         # s1 138 x4 | s1 138 x0
-    rot rf27, rf22, 1 ; mov.ifna rf25, rf20                         # s1 138 x4 | s1 138 x0
-    mov rf29, rf24.ih ; mov rf28, rf24.il ; ldtmu.rf24              # s1 138 x1 | s1 138 x4
-    add tmuau, rf13, rf15 ; smul24 rf15, rf28, rf7 ; thrsw ; ldtmu.rf13 # s1 138 x6 | s1 small.py:28 mul | s1 138 x2 | uniform 0xfffffffc (vec4)
-    nop ; smul24 rf30, rf28, rf8 ; ldtmu.rf28                       # s1 small.py:28 mul | s1 138 x2
-    nop ; ldtmu.rf31                                                # s1 138 x2
-    rot rf32, rf13, 1 ; mov.ifna rf26, rf23                         # s1 138 x2 | s1 138 x4
-    rot rf33, rf28, 1 ; mov.ifna rf27, rf24                         # s1 138 x2 | s1 138 x4
-    rot rf19, rf19, -1 ; mov.ifna rf32, rf31                        # s1 138 x0 | s1 138 x2
-    rot rf20, rf20, -1 ; mov rf34, rf26.il                          # s1 138 x0 | s1 138 x5
-    rot rf23, rf23, -1 ; mov rf35, rf32.il                          # s1 138 x4 | s1 138 x3
-    rot rf24, rf24, -1 ; smul24 rf36, rf34, rf9                     # s1 138 x4 | s1 small.py:28 mul
-    rot rf31, rf31, -1 ; smul24 rf34, rf34, rf10                    # s1 138 x2 | s1 small.py:28 mul
-    nop ; smul24 rf38, rf35, rf10 ; ldtmu.rf37                      # s1 small.py:28 mul | s1 138 x2
-    rot rf37, rf37, -1 ; mov.ifna rf33, rf37                        # s1 138 x2
-    nop ; ldtmu.rf39                                                # s1 138 x6
-    rot rf19, rf39, 1 ; mov.ifna rf17, rf19                         # s1 138 x6 | s1 138 x0
-    nop ; mov rf40, rf17.il ; ldtmu.rf41                            # s1 138 x0 | s1 138 x6
-    rot rf20, rf41, 1 ; mov.ifna rf18, rf20                         # s1 138 x6 | s1 138 x0
-    nop ; ldtmu.rf42                                                # s1 138 x6
-    rot rf42, rf42, -1 ; mov.ifna rf19, rf42                        # s1 138 x6
-    nop ; ldtmu.rf43                                                # s1 138 x6
-    rot rf23, rf43, -1 ; mov.ifna rf21, rf23                        # s1 138 x6 | s1 138 x4
-    mov.ifna rf22, rf24 ; mov.ifna rf20, rf43                       # s1 138 x4 | s1 138 x6
-    mov.ifna rf13, rf31 ; mov rf31, rf19.il                         # s1 138 x2 | s1 138 x7
-    mov.ifna rf28, rf37 ; smul24 rf37, rf31, rf8                    # s1 138 x2 | s1 small.py:28 mul
-    mov.ifna rf39, rf42 ; mov.ifna rf41, rf23                       # s1 138 x6
+    nop ; thrsw ; ldtmu.rf17                                        # s1 139 x0
+    nop ; ldtmu.rf18                                                # s1 139 x0
+    nop ; ldtmu.rf19                                                # s1 139 x0
+    nop ; ldtmu.rf20                                                # s1 139 x0
+    nop ; mov tmuau, rf13 ; thrsw ; ldtmu.rf21                      # s1 139 x2 | s1 139 x4 | uniform 0xfffffffc (vec4)
+    nop ; ldtmu.rf22                                                # s1 139 x4
+    nop ; ldtmu.rf23                                                # s1 139 x4
+    rot rf24, rf17, 1                                               # s1 139 x0
+    rot rf25, rf18, 1                                               # s1 139 x0
+    rot rf26, rf21, 1 ; mov.ifna rf24, rf19                         # s1 139 x4 | s1 139 x0
+    rot rf27, rf22, 1 ; mov.ifna rf25, rf20                         # s1 139 x4 | s1 139 x0
+    mov rf29, rf24.ih ; mov rf28, rf24.il ; ldtmu.rf24              # s1 139 x1 | s1 139 x4
+    add tmuau, rf13, rf15 ; smul24 rf15, rf28, rf7 ; thrsw ; ldtmu.rf13 # s1 139 x6 | s1 small.py:28 mul | s1 139 x2 | uniform 0xfffffffc (vec4)
+    nop ; smul24 rf30, rf28, rf8 ; ldtmu.rf28                       # s1 small.py:28 mul | s1 139 x2
+    nop ; ldtmu.rf31                                                # s1 139 x2
+    rot rf32, rf13, 1 ; mov.ifna rf26, rf23                         # s1 139 x2 | s1 139 x4
+    rot rf33, rf28, 1 ; mov.ifna rf27, rf24                         # s1 139 x2 | s1 139 x4
+    rot rf19, rf19, -1 ; mov.ifna rf32, rf31                        # s1 139 x0 | s1 139 x2
+    rot rf20, rf20, -1 ; mov rf34, rf26.il                          # s1 139 x0 | s1 139 x5
+    rot rf23, rf23, -1 ; mov rf35, rf32.il                          # s1 139 x4 | s1 139 x3
+    rot rf24, rf24, -1 ; smul24 rf36, rf34, rf9                     # s1 139 x4 | s1 small.py:28 mul
+    rot rf31, rf31, -1 ; smul24 rf34, rf34, rf10                    # s1 139 x2 | s1 small.py:28 mul
+    nop ; smul24 rf38, rf35, rf10 ; ldtmu.rf37                      # s1 small.py:28 mul | s1 139 x2
+    rot rf37, rf37, -1 ; mov.ifna rf33, rf37                        # s1 139 x2
+    nop ; ldtmu.rf39                                                # s1 139 x6
+    rot rf19, rf39, 1 ; mov.ifna rf17, rf19                         # s1 139 x6 | s1 139 x0
+    nop ; mov rf40, rf17.il ; ldtmu.rf41                            # s1 139 x0 | s1 139 x6
+    rot rf20, rf41, 1 ; mov.ifna rf18, rf20                         # s1 139 x6 | s1 139 x0
+    nop ; ldtmu.rf42                                                # s1 139 x6
+    rot rf42, rf42, -1 ; mov.ifna rf19, rf42                        # s1 139 x6
+    nop ; ldtmu.rf43                                                # s1 139 x6
+    rot rf23, rf43, -1 ; mov.ifna rf21, rf23                        # s1 139 x6 | s1 139 x4
+    mov.ifna rf22, rf24 ; mov.ifna rf20, rf43                       # s1 139 x4 | s1 139 x6
+    mov.ifna rf13, rf31 ; mov rf31, rf19.il                         # s1 139 x2 | s1 139 x7
+    mov.ifna rf28, rf37 ; smul24 rf37, rf31, rf8                    # s1 139 x2 | s1 small.py:28 mul
+    mov.ifna rf39, rf42 ; mov.ifna rf41, rf23                       # s1 139 x6
     add rf15, rf15, rf37 ; smul24 rf31, rf31, rf7 ; ldunifrf.rf37   # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00003b21
     sub rf30, rf30, rf31 ; add rf15, rf15, rf5 ; ldunifrf.rf31      # s1 small.py:28 sub | s1 small.py:28 s7 | uniform value:threads
     asr rf15, rf15, 14 ; add rf30, rf30, rf5                        # s1 small.py:28 s7 | s1 small.py:28 s4
-    mov rf23, rf21.il ; mov rf42, rf13.il                           # s1 138 x4 | s1 138 x2
-    mov rf43, rf39.il ; add rf24, rf40, rf23                        # s1 138 x6 | s1 small.py:37 add
+    mov rf23, rf21.il ; mov rf42, rf13.il                           # s1 139 x4 | s1 139 x2
+    mov rf43, rf39.il ; add rf24, rf40, rf23                        # s1 139 x6 | s1 small.py:37 add
     sub rf37, rf40, rf23 ; smul24 rf23, rf42, rf37                  # s1 small.py:37 sub | s1 small.py:28 mul
     shl rf42, rf31, 6 ; smul24 rf31, rf42, rf6                      # s1 small.py:28 mul
     add rf42, rf2, rf42 ; smul24 rf40, rf43, rf6 ; ldunifrf.rf44    # the item's record | s1 small.py:28 mul | uniform 0x00003b21
     asr rf30, rf30, 14 ; smul24 rf35, rf35, rf9                     # s1 small.py:28 s4 | s1 small.py:28 mul
     add rf34, rf36, rf38 ; sub rf35, rf34, rf35                     # s1 small.py:28 add | s1 small.py:28 sub
     add rf34, rf34, rf5 ; add rf35, rf35, rf5                       # s1 small.py:28 s6 | s1 small.py:28 s5
-    asr rf17, rf34, 14 ; mov rf34, rf17.ih                          # s1 small.py:28 s6 | s1 138 x0
-    asr rf21, rf35, 14 ; mov rf35, rf21.ih                          # s1 small.py:28 s5 | s1 138 x4
-    mov rf36, rf13.ih ; sub rf13, rf15, rf17                        # s1 138 x2 | s1 small.py:41 o6
+    asr rf17, rf34, 14 ; mov rf34, rf17.ih                          # s1 small.py:28 s6 | s1 139 x0
+    asr rf21, rf35, 14 ; mov rf35, rf21.ih                          # s1 small.py:28 s5 | s1 139 x4
+    mov rf36, rf13.ih ; sub rf13, rf15, rf17                        # s1 139 x2 | s1 small.py:41 o6
     add rf23, rf23, rf40 ; smul24 rf40, rf43, rf44                  # s1 small.py:28 add | s1 small.py:28 mul
-    mov rf43, rf39.ih ; sub rf39, rf30, rf21                        # s1 138 x6 | s1 small.py:41 o5
+    mov rf43, rf39.ih ; sub rf39, rf30, rf21                        # s1 139 x6 | s1 small.py:41 o5
     sub rf31, rf31, rf40 ; smul24 rf24, rf24, rf4                   # s1 small.py:28 sub | s1 small.py:33 mul
     add rf24, rf24, rf5 ; smul24 rf37, rf37, rf4                    # s1 small.py:33 s0 | s1 small.py:33 mul
-    asr rf19, rf24, 14 ; mov rf24, rf19.ih                          # s1 small.py:33 s0 | s1 138 x7
-    mov rf26, rf26.ih ; mov rf32, rf32.ih                           # s1 138 x5 | s1 138 x3
+    asr rf19, rf24, 14 ; mov rf24, rf19.ih                          # s1 small.py:33 s0 | s1 139 x7
+    mov rf26, rf26.ih ; mov rf32, rf32.ih                           # s1 139 x5 | s1 139 x3
     add rf34, rf34, rf35 ; sub rf35, rf34, rf35                     # s1 small.py:37 add | s1 small.py:37 sub
     add rf14, rf13, rf39 ; smul24 rf40, rf36, rf14                  # s1 small.py:37 add | s1 small.py:28 mul
     sub rf13, rf13, rf39 ; smul24 rf34, rf34, rf4                   # s1 small.py:37 sub | s1 small.py:33 mul
@@ -200,11 +200,11 @@ loop:
     asr rf26, rf26, 14 ; add rf38, rf38, rf5                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf37, rf38, 14 ; add rf38, rf35, rf13                       # s1 small.py:33 m5 | s1 small.py:41 e1
     sub rf13, rf35, rf13 ; add rf21, rf30, rf21                     # s1 small.py:41 e2 | s1 small.py:41 o4
-    mov rf35, rf18.il ; add rf30, rf39, rf31                        # s1 138 x0 | s1 small.py:41 y0
+    mov rf35, rf18.il ; add rf30, rf39, rf31                        # s1 139 x0 | s1 small.py:41 y0
     sub rf39, rf39, rf31 ; add rf31, rf44, rf26                     # s1 small.py:41 y7 | s1 small.py:41 y1
     add rf26, rf32, rf15 ; sub rf44, rf44, rf26                     # s1 small.py:41 y0 | s1 small.py:41 y6
     add rf32, rf36, rf37 ; sub rf15, rf32, rf15 ; ldunifrf.rf40     # s1 small.py:41 y2 | s1 small.py:41 y7 | s1 small.py:28 mul | uniform 0x00003b21
-    mov rf43, rf22.il ; mov rf19, rf28.il                           # s1 138 x4 | s1 138 x2
+    mov rf43, rf22.il ; mov rf19, rf28.il                           # s1 139 x4 | s1 139 x2
     add rf35, rf35, rf43 ; sub rf43, rf35, rf43                     # s1 small.py:37 add | s1 small.py:37 sub
     sub rf35, rf36, rf37 ; smul24 rf36, rf35, rf4                   # s1 small.py:41 y5 | s1 small.py:33 mul
     add rf36, rf36, rf5 ; smul24 rf40, rf19, rf40                   # s1 small.py:33 s0 | s1 small.py:28 mul
@@ -212,16 +212,16 @@ loop:
     add rf37, rf43, rf5 ; add rf43, rf34, rf29                      # s1 small.py:33 s1 | s1 small.py:41 y3
     asr rf34, rf37, 14 ; sub rf29, rf34, rf29                       # s1 small.py:33 s1 | s1 small.py:41 y4
     add rf14, rf38, rf14 ; sub rf38, rf38, rf14                     # s1 small.py:41 y1 | s1 small.py:41 y6
-    mov rf23, rf41.il ; add rf37, rf13, rf24                        # s1 138 x6 | s1 small.py:41 y2
+    mov rf23, rf41.il ; add rf37, rf13, rf24                        # s1 139 x6 | s1 small.py:41 y2
     sub rf13, rf13, rf24 ; smul24 rf19, rf19, rf6                   # s1 small.py:41 y5 | s1 small.py:28 mul
     add rf17, rf17, rf21 ; sub rf21, rf17, rf21 ; ldunifrf.rf24     # s1 small.py:41 y3 | s1 small.py:41 y4 | s1 small.py:28 mul | uniform 0x00003b21
-    mov rf45, rf25.ih ; mov rf46, rf20.ih ; ldunifrf.rf47           # s1 138 x1 | s1 138 x7 | s1 small.py:28 mul | uniform 0x00003b21
-    mov rf48, rf27.ih ; mov rf49, rf33.ih                           # s1 138 x5 | s1 138 x3
-    mov rf20, rf25.il ; mov rf25, rf20.il                           # s1 138 x1 | s1 138 x7
-    mov rf27, rf27.il ; mov rf33, rf33.il                           # s1 138 x5 | s1 138 x3
-    mov rf50, rf18.ih ; smul24 rf18, rf20, rf7                      # s1 138 x0 | s1 small.py:28 mul
-    mov rf22, rf22.ih ; smul24 rf20, rf20, rf8                      # s1 138 x4 | s1 small.py:28 mul
-    mov rf51, rf28.ih ; smul24 rf28, rf25, rf8                      # s1 138 x2 | s1 small.py:28 mul
+    mov rf45, rf25.ih ; mov rf46, rf20.ih ; ldunifrf.rf47           # s1 139 x1 | s1 139 x7 | s1 small.py:28 mul | uniform 0x00003b21
+    mov rf48, rf27.ih ; mov rf49, rf33.ih                           # s1 139 x5 | s1 139 x3
+    mov rf20, rf25.il ; mov rf25, rf20.il                           # s1 139 x1 | s1 139 x7
+    mov rf27, rf27.il ; mov rf33, rf33.il                           # s1 139 x5 | s1 139 x3
+    mov rf50, rf18.ih ; smul24 rf18, rf20, rf7                      # s1 139 x0 | s1 small.py:28 mul
+    mov rf22, rf22.ih ; smul24 rf20, rf20, rf8                      # s1 139 x4 | s1 small.py:28 mul
+    mov rf51, rf28.ih ; smul24 rf28, rf25, rf8                      # s1 139 x2 | s1 small.py:28 mul
     add rf18, rf18, rf28 ; smul24 rf25, rf25, rf7                   # s1 small.py:28 add | s1 small.py:28 mul
     sub rf25, rf20, rf25 ; smul24 rf20, rf27, rf9                   # s1 small.py:28 sub | s1 small.py:28 mul
     add rf18, rf18, rf5 ; smul24 rf27, rf27, rf10                   # s1 small.py:28 s7 | s1 small.py:28 mul
@@ -230,7 +230,7 @@ loop:
     sub rf27, rf27, rf28 ; add rf25, rf25, rf5                      # s1 small.py:28 sub | s1 small.py:28 s4
     asr rf25, rf25, 14 ; add rf20, rf20, rf5                        # s1 small.py:28 s4 | s1 small.py:28 s6
     asr rf20, rf20, 14 ; add rf27, rf27, rf5                        # s1 small.py:28 s6 | s1 small.py:28 s5
-    asr rf27, rf27, 14 ; mov rf41, rf41.ih                          # s1 small.py:28 s5 | s1 138 x6
+    asr rf27, rf27, 14 ; mov rf41, rf41.ih                          # s1 small.py:28 s5 | s1 139 x6
     sub rf33, rf18, rf20 ; smul24 rf28, rf23, rf6                   # s1 small.py:41 o6 | s1 small.py:28 mul
     sub rf47, rf25, rf27 ; smul24 rf23, rf23, rf47                  # s1 small.py:41 o5 | s1 small.py:28 mul
     add rf19, rf40, rf28 ; sub rf23, rf19, rf23                     # s1 small.py:28 add | s1 small.py:28 sub
@@ -274,27 +274,27 @@ loop:
     add rf20, rf41, rf20 ; sub rf41, rf41, rf20                     # s1 small.py:41 y0 | s1 small.py:41 y7
     add rf51, rf33, rf48 ; add rf50, rf28, rf24                     # s1 small.py:41 y1
     sub rf24, rf28, rf24 ; sub rf28, rf33, rf48                     # s1 small.py:41 y6
-    rot rf48, rf21, -1 ; add rf33, rf49, rf40                       # s2 140 x0 | s1 small.py:41 y2
+    rot rf48, rf21, -1 ; add rf33, rf49, rf40                       # s2 141 x0 | s1 small.py:41 y2
     add rf19, rf23, rf19 ; sub rf23, rf23, rf19                     # s1 small.py:41 y2 | s1 small.py:41 y5
     add rf25, rf36, rf25 ; sub rf36, rf36, rf25 ; ldunifrf.rf27     # s1 small.py:41 y3 | s1 small.py:41 y4 | s1 small.py:28 mul | uniform 0x00003b21
-    rot rf49, rf29, -1 ; sub rf40, rf49, rf40                       # s2 140 x1 | s1 small.py:41 y5
-    rot rf47, rf30, 1 ; add rf34, rf22, rf46                        # s2 140 x1 | s1 small.py:41 y3
-    rot rf46, rf20, 1 ; sub rf22, rf22, rf46                        # s2 140 x7 | s1 small.py:41 y4
-    rot rf49, rf22, -1 ; mov.ifna rf30, rf49                        # s2 140 x7 | s2 140 x1
-    rot rf29, rf26, 1 ; mov.ifna rf47, rf29                         # s2 140 x0 | s2 140 x1
-    rot rf49, rf36, -1 ; mov.ifna rf20, rf49                        # s2 140 x2 | s2 140 x7
-    rot rf22, rf45, 1 ; mov.ifna rf46, rf22                         # s2 140 x2 | s2 140 x7
-    mov.ifna rf26, rf48 ; mov.ifna rf29, rf21                       # s2 140 x0
-    mov.ifna rf45, rf49 ; mov.ifna rf22, rf36                       # s2 140 x2
+    rot rf49, rf29, -1 ; sub rf40, rf49, rf40                       # s2 141 x1 | s1 small.py:41 y5
+    rot rf47, rf30, 1 ; add rf34, rf22, rf46                        # s2 141 x1 | s1 small.py:41 y3
+    rot rf46, rf20, 1 ; sub rf22, rf22, rf46                        # s2 141 x7 | s1 small.py:41 y4
+    rot rf49, rf22, -1 ; mov.ifna rf30, rf49                        # s2 141 x7 | s2 141 x1
+    rot rf29, rf26, 1 ; mov.ifna rf47, rf29                         # s2 141 x0 | s2 141 x1
+    rot rf49, rf36, -1 ; mov.ifna rf20, rf49                        # s2 141 x2 | s2 141 x7
+    rot rf22, rf45, 1 ; mov.ifna rf46, rf22                         # s2 141 x2 | s2 141 x7
+    mov.ifna rf26, rf48 ; mov.ifna rf29, rf21                       # s2 141 x0
+    mov.ifna rf45, rf49 ; mov.ifna rf22, rf36                       # s2 141 x2
     add rf36, rf26, rf29 ; smul24 rf49, rf30, rf7 ; ldunifrf.rf21   # s2 small.py:37 add | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
-    add rf16, rf11, rf16 ; smul24 rf30, rf30, rf8                   # s2 142 load dst | s2 small.py:28 mul
-    mov tmua, rf16 ; smul24 rf48, rf46, rf8 ; thrsw                 # s2 142 load dst | s2 small.py:28 mul
+    add rf16, rf11, rf16 ; smul24 rf30, rf30, rf8                   # s2 143 load dst | s2 small.py:28 mul
+    mov tmua, rf16 ; smul24 rf48, rf46, rf8 ; thrsw                 # s2 143 load dst | s2 small.py:28 mul
     add rf46, rf49, rf48 ; smul24 rf48, rf46, rf7                   # s2 small.py:28 add | s2 small.py:28 mul
     sub rf48, rf30, rf48 ; smul24 rf30, rf47, rf9                   # s2 small.py:28 sub | s2 small.py:28 mul
     add rf46, rf46, rf5 ; smul24 rf47, rf47, rf10                   # s2 small.py:28 s7 | s2 small.py:28 mul
     asr rf46, rf46, 14 ; smul24 rf49, rf20, rf10                    # s2 small.py:28 s7 | s2 small.py:28 mul
     add rf20, rf30, rf49 ; smul24 rf30, rf20, rf9                   # s2 small.py:28 add | s2 small.py:28 mul
-    sub rf47, rf47, rf30 ; smul24 rf27, rf45, rf27 ; ldtmu.rf30     # s2 small.py:28 sub | s2 small.py:28 mul | s2 142 load dst
+    sub rf47, rf47, rf30 ; smul24 rf27, rf45, rf27 ; ldtmu.rf30     # s2 small.py:28 sub | s2 small.py:28 mul | s2 143 load dst
     add rf49, rf48, rf5 ; smul24 rf48, rf22, rf6                    # s2 small.py:28 s4 | s2 small.py:28 mul
     asr rf49, rf49, 14 ; smul24 rf36, rf36, rf4                     # s2 small.py:28 s4 | s2 small.py:33 mul
     add rf20, rf27, rf48 ; add rf27, rf20, rf5                      # s2 small.py:28 add | s2 small.py:28 s6
@@ -304,69 +304,69 @@ loop:
     asr rf21, rf21, 14 ; sub rf26, rf26, rf29                       # s2 small.py:28 s3 | s2 small.py:37 sub
     sub rf29, rf46, rf27 ; smul24 rf45, rf45, rf6 ; ldunifrf.rf47   # s2 small.py:41 o6 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
     sub rf47, rf49, rf36 ; smul24 rf22, rf22, rf47 ; ldunifrf.rf48  # s2 small.py:41 o5 | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
-    add rf26, rf20, rf21 ; smul24 rf52, rf26, rf4 ; ldunifrf.rf53   # s2 small.py:41 e0 | s2 small.py:33 mul | s2 142 load dst | uniform value:dst_stride
-    add rf46, rf16, rf53 ; add rf27, rf46, rf27                     # s2 142 load dst | s2 small.py:41 o7
+    add rf26, rf20, rf21 ; smul24 rf52, rf26, rf4 ; ldunifrf.rf53   # s2 small.py:41 e0 | s2 small.py:33 mul | s2 143 load dst | uniform value:dst_stride
+    add rf46, rf16, rf53 ; add rf27, rf46, rf27                     # s2 143 load dst | s2 small.py:41 o7
     sub rf22, rf45, rf22 ; add rf45, rf29, rf47                     # s2 small.py:28 sub | s2 small.py:37 add
-    mov tmua, rf46 ; add rf46, rf46, rf53 ; thrsw                   # s2 142 load dst
+    mov tmua, rf46 ; add rf46, rf46, rf53 ; thrsw                   # s2 143 load dst
     add rf48, rf26, rf27 ; add rf52, rf52, rf48                     # s2 small.py:41 residuals0 | s2 small.py:33 add
-    asr rf22, rf48, 5 ; add rf48, rf22, rf5                         # s2 142 shr | s2 small.py:28 s2
+    asr rf22, rf48, 5 ; add rf48, rf22, rf5                         # s2 143 shr | s2 small.py:28 s2
     asr rf45, rf52, 14 ; smul24 rf52, rf45, rf4                     # s2 small.py:33 s1 | s2 small.py:33 mul
-    asr rf48, rf48, 14 ; mov tmua, rf46                             # s2 small.py:28 s2 | s2 142 load dst
-    and rf46, rf30, rf12 ; add rf55, rf46, rf53 ; thrsw ; ldtmu.rf54 # s2 142 load dst
+    asr rf48, rf48, 14 ; mov tmua, rf46                             # s2 small.py:28 s2 | s2 143 load dst
+    and rf46, rf30, rf12 ; add rf55, rf46, rf53 ; thrsw ; ldtmu.rf54 # s2 143 load dst
     sub rf47, rf29, rf47 ; add rf29, rf52, rf5                      # s2 small.py:37 sub | s2 small.py:33 m6
-    asr rf29, rf29, 14 ; mov tmua, rf55                             # s2 small.py:33 m6 | s2 142 load dst
-    add rf22, rf46, rf22 ; add rf46, rf55, rf53 ; thrsw             # s2 142 add | s2 142 load dst
-    max rf22, rf22, 0 ; add rf55, rf45, rf48                        # s2 142 clip | s2 small.py:41 e1
-    min rf22, rf22, rf12 ; smul24 rf47, rf47, rf4                   # s2 142 clip | s2 small.py:33 mul
-    mov tmua, rf46 ; add rf46, rf46, rf53 ; thrsw                   # s2 142 load dst
+    asr rf29, rf29, 14 ; mov tmua, rf55                             # s2 small.py:33 m6 | s2 143 load dst
+    add rf22, rf46, rf22 ; add rf46, rf55, rf53 ; thrsw             # s2 143 add | s2 143 load dst
+    max rf22, rf22, 0 ; add rf55, rf45, rf48                        # s2 143 clip | s2 small.py:41 e1
+    min rf22, rf22, rf12 ; smul24 rf47, rf47, rf4                   # s2 143 clip | s2 small.py:33 mul
+    mov tmua, rf46 ; add rf46, rf46, rf53 ; thrsw                   # s2 143 load dst
     add rf52, rf47, rf5 ; add rf47, rf55, rf29                      # s2 small.py:33 m5 | s2 small.py:41 residuals1
     asr rf48, rf52, 14 ; sub rf45, rf45, rf48                       # s2 small.py:33 m5 | s2 small.py:41 e2
-    asr rf47, rf47, 5 ; mov tmua, rf46                              # s2 142 shr | s2 142 load dst
-    and rf52, rf54, rf12 ; add rf56, rf45, rf48                     # s2 142 load dst | s2 small.py:41 residuals2
-    add rf20, rf52, rf47 ; sub rf47, rf20, rf21 ; ldtmu.rf21        # s2 142 add | s2 small.py:41 e3 | s2 142 load dst
-    max rf20, rf20, 0 ; add rf36, rf49, rf36                        # s2 142 clip | s2 small.py:41 o4
-    asr rf46, rf56, 5 ; add rf56, rf46, rf53                        # s2 142 shr | s2 142 load dst
-    min rf20, rf20, rf12 ; mov tmua, rf56 ; thrsw ; ldtmu.rf49      # s2 142 clip | s2 142 load dst
-    and rf53, rf21, rf12 ; add tmua, rf56, rf53 ; ldtmu.rf56        # s2 142 load dst
-    add rf46, rf53, rf46 ; add rf53, rf47, rf36                     # s2 142 add | s2 small.py:41 residuals3
-    max rf36, rf46, 0 ; sub rf46, rf47, rf36                        # s2 142 clip | s2 small.py:41 residuals4
-    asr rf45, rf53, 5 ; sub rf48, rf45, rf48                        # s2 142 shr | s2 small.py:41 residuals5
-    min rf36, rf36, rf12 ; v8dot rf53, rf49, 1                      # s2 142 clip | s2 142 load dst
-    asr rf46, rf46, 5 ; add rf45, rf53, rf45                        # s2 142 shr | s2 142 add
-    max rf29, rf45, 0 ; sub rf45, rf55, rf29                        # s2 142 clip | s2 small.py:41 residuals6
-    min rf29, rf29, rf12 ; v8dot rf55, rf56, 1                      # s2 142 clip | s2 142 load dst
-    asr rf48, rf48, 5 ; add rf46, rf55, rf46                        # s2 142 shr | s2 142 add
-    rot rf27, rf13, -1 ; sub rf26, rf26, rf27                       # s2 140 x0 | s2 small.py:41 residuals7
-    rot rf55, rf14, 1                                               # s2 140 x0
-    max rf27, rf46, 0 ; mov.ifna rf14, rf27                         # s2 142 clip | s2 140 x0
-    rot rf13, rf23, -1 ; mov.ifna rf55, rf13                        # s2 140 x2 | s2 140 x0
-    min rf27, rf27, rf12 ; add rf53, rf14, rf55 ; thrsw ; ldtmu.rf46 # s2 142 clip | s2 small.py:37 add | s2 142 load dst
-    asr rf45, rf45, 5 ; smul24 rf53, rf53, rf4                      # s2 142 shr | s2 small.py:33 mul
-    and rf47, rf46, rf12 ; ldunifrf.rf52                            # s2 142 load dst | s1 small.py:28 mul | uniform 0x00003b21
-    nop ; add rf47, rf47, rf48 ; thrsw ; ldunifrf.rf48              # s2 142 add | s2 small.py:33 add | uniform 0x00042000
-    max rf47, rf47, 0                                               # s2 142 clip
-    min rf47, rf47, rf12 ; ldtmu.rf57                               # s2 142 clip | s2 142 load dst
-    asr rf26, rf26, 5 ; add rf48, rf53, rf48                        # s2 142 shr | s2 small.py:33 add
-    rot rf13, rf50, 1 ; mov.ifna rf50, rf13                         # s2 140 x2
+    asr rf47, rf47, 5 ; mov tmua, rf46                              # s2 143 shr | s2 143 load dst
+    and rf52, rf54, rf12 ; add rf56, rf45, rf48                     # s2 143 load dst | s2 small.py:41 residuals2
+    add rf20, rf52, rf47 ; sub rf47, rf20, rf21 ; ldtmu.rf21        # s2 143 add | s2 small.py:41 e3 | s2 143 load dst
+    max rf20, rf20, 0 ; add rf36, rf49, rf36                        # s2 143 clip | s2 small.py:41 o4
+    asr rf46, rf56, 5 ; add rf56, rf46, rf53                        # s2 143 shr | s2 143 load dst
+    min rf20, rf20, rf12 ; mov tmua, rf56 ; thrsw ; ldtmu.rf49      # s2 143 clip | s2 143 load dst
+    and rf53, rf21, rf12 ; add tmua, rf56, rf53 ; ldtmu.rf56        # s2 143 load dst
+    add rf46, rf53, rf46 ; add rf53, rf47, rf36                     # s2 143 add | s2 small.py:41 residuals3
+    max rf36, rf46, 0 ; sub rf46, rf47, rf36                        # s2 143 clip | s2 small.py:41 residuals4
+    asr rf45, rf53, 5 ; sub rf48, rf45, rf48                        # s2 143 shr | s2 small.py:41 residuals5
+    min rf36, rf36, rf12 ; v8dot rf53, rf49, 1                      # s2 143 clip | s2 143 load dst
+    asr rf46, rf46, 5 ; add rf45, rf53, rf45                        # s2 143 shr | s2 143 add
+    max rf29, rf45, 0 ; sub rf45, rf55, rf29                        # s2 143 clip | s2 small.py:41 residuals6
+    min rf29, rf29, rf12 ; v8dot rf55, rf56, 1                      # s2 143 clip | s2 143 load dst
+    asr rf48, rf48, 5 ; add rf46, rf55, rf46                        # s2 143 shr | s2 143 add
+    rot rf27, rf13, -1 ; sub rf26, rf26, rf27                       # s2 141 x0 | s2 small.py:41 residuals7
+    rot rf55, rf14, 1                                               # s2 141 x0
+    max rf27, rf46, 0 ; mov.ifna rf14, rf27                         # s2 143 clip | s2 141 x0
+    rot rf13, rf23, -1 ; mov.ifna rf55, rf13                        # s2 141 x2 | s2 141 x0
+    min rf27, rf27, rf12 ; add rf53, rf14, rf55 ; thrsw ; ldtmu.rf46 # s2 143 clip | s2 small.py:37 add | s2 143 load dst
+    asr rf45, rf45, 5 ; smul24 rf53, rf53, rf4                      # s2 143 shr | s2 small.py:33 mul
+    and rf47, rf46, rf12 ; ldunifrf.rf52                            # s2 143 load dst | s1 small.py:28 mul | uniform 0x00003b21
+    nop ; add rf47, rf47, rf48 ; thrsw ; ldunifrf.rf48              # s2 143 add | s2 small.py:33 add | uniform 0x00042000
+    max rf47, rf47, 0                                               # s2 143 clip
+    min rf47, rf47, rf12 ; ldtmu.rf57                               # s2 143 clip | s2 143 load dst
+    asr rf26, rf26, 5 ; add rf48, rf53, rf48                        # s2 143 shr | s2 small.py:33 add
+    rot rf13, rf50, 1 ; mov.ifna rf50, rf13                         # s2 141 x2
     asr rf48, rf48, 14 ; smul24 rf52, rf50, rf52                    # s2 small.py:33 s0 | s2 small.py:28 mul
-    rot rf23, rf35, -1 ; mov.ifna rf13, rf23                        # s2 140 x1 | s2 140 x2
-    sub rf53, rf14, rf55 ; smul24 rf55, rf13, rf6 ; ldtmu.rf14      # s2 small.py:37 sub | s2 small.py:28 mul | s2 142 load dst
-    and rf58, rf57, rf12 ; v8dot rf59, rf14, 1                      # s2 142 load dst
-    add rf26, rf58, rf45 ; add rf45, rf59, rf26                     # s2 142 add
+    rot rf23, rf35, -1 ; mov.ifna rf13, rf23                        # s2 141 x1 | s2 141 x2
+    sub rf53, rf14, rf55 ; smul24 rf55, rf13, rf6 ; ldtmu.rf14      # s2 small.py:37 sub | s2 small.py:28 mul | s2 143 load dst
+    and rf58, rf57, rf12 ; v8dot rf59, rf14, 1                      # s2 143 load dst
+    add rf26, rf58, rf45 ; add rf45, rf59, rf26                     # s2 143 add
     add rf52, rf52, rf55 ; smul24 rf53, rf53, rf4                   # s2 small.py:28 add | s2 small.py:33 mul
-    max rf26, rf26, 0 ; add rf52, rf52, rf5                         # s2 142 clip | s2 small.py:28 s3
+    max rf26, rf26, 0 ; add rf52, rf52, rf5                         # s2 143 clip | s2 small.py:28 s3
     asr rf50, rf52, 14 ; smul24 rf52, rf50, rf6                     # s2 small.py:28 s3 | s2 small.py:28 mul
-    min rf26, rf26, rf12                                            # s2 142 clip
-    rot rf55, rf31, 1                                               # s2 140 x1
-    max rf45, rf45, 0                                               # s2 142 clip
-    min rf23, rf45, rf12 ; mov.ifna rf31, rf23                      # s2 142 clip | s2 140 x1
-    rot rf35, rf40, -1 ; mov.ifna rf55, rf35                        # s2 140 x7 | s2 140 x1
-    rot rf58, rf51, 1 ; smul24 rf45, rf31, rf7                      # s2 140 x7 | s2 small.py:28 mul
-    mov.ifna rf51, rf35 ; smul24 rf31, rf31, rf8                    # s2 140 x7 | s2 small.py:28 mul
-    mov.ifna rf58, rf40 ; smul24 rf40, rf55, rf9                    # s2 140 x7 | s2 small.py:28 mul
+    min rf26, rf26, rf12                                            # s2 143 clip
+    rot rf55, rf31, 1                                               # s2 141 x1
+    max rf45, rf45, 0                                               # s2 143 clip
+    min rf23, rf45, rf12 ; mov.ifna rf31, rf23                      # s2 143 clip | s2 141 x1
+    rot rf35, rf40, -1 ; mov.ifna rf55, rf35                        # s2 141 x7 | s2 141 x1
+    rot rf58, rf51, 1 ; smul24 rf45, rf31, rf7                      # s2 141 x7 | s2 small.py:28 mul
+    mov.ifna rf51, rf35 ; smul24 rf31, rf31, rf8                    # s2 141 x7 | s2 small.py:28 mul
+    mov.ifna rf58, rf40 ; smul24 rf40, rf55, rf9                    # s2 141 x7 | s2 small.py:28 mul
     add rf59, rf48, rf50 ; smul24 rf35, rf58, rf8                   # s2 small.py:41 e0 | s2 small.py:28 mul
     add rf35, rf45, rf35 ; smul24 rf45, rf58, rf7                   # s2 small.py:28 add | s2 small.py:28 mul
-    sub rf31, rf31, rf45 ; smul24 rf45, rf55, rf10 ; ldunifrf.rf55  # s2 small.py:28 sub | s2 small.py:28 mul | s2 142 load dst | uniform 0x00000100
+    sub rf31, rf31, rf45 ; smul24 rf45, rf55, rf10 ; ldunifrf.rf55  # s2 small.py:28 sub | s2 small.py:28 mul | s2 143 load dst | uniform 0x00000100
     add rf35, rf35, rf5 ; smul24 rf58, rf51, rf10                   # s2 small.py:28 s7 | s2 small.py:28 mul
     asr rf35, rf35, 14 ; smul24 rf51, rf51, rf9                     # s2 small.py:28 s7 | s2 small.py:28 mul
     add rf40, rf40, rf58 ; sub rf45, rf45, rf51 ; ldunifrf.rf51     # s2 small.py:28 add | s2 small.py:28 sub | s2 small.py:33 add | uniform 0x00042000
@@ -376,114 +376,114 @@ loop:
     asr rf45, rf45, 14 ; sub rf53, rf35, rf31                       # s2 small.py:28 s5 | s2 small.py:41 o6
     asr rf35, rf51, 14 ; add rf31, rf35, rf31                       # s2 small.py:33 s1 | s2 small.py:41 o7
     sub rf58, rf40, rf45 ; add rf51, rf59, rf31 ; ldunifrf.rf60     # s2 small.py:41 o5 | s2 small.py:41 residuals0 | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf13, rf51, 5 ; smul24 rf51, rf13, rf60                     # s2 142 shr | s2 small.py:28 mul
+    asr rf13, rf51, 5 ; smul24 rf51, rf13, rf60                     # s2 143 shr | s2 small.py:28 mul
     sub rf51, rf52, rf51 ; add rf52, rf53, rf58                     # s2 small.py:28 sub | s2 small.py:37 add
-    add rf55, rf51, rf5 ; v8dot rf51, rf30, rf55                    # s2 small.py:28 s2 | s2 142 load dst
-    asr rf51, rf55, 14 ; add rf13, rf51, rf13                       # s2 small.py:28 s2 | s2 142 add
-    max rf13, rf13, 0 ; smul24 rf52, rf52, rf4                      # s2 142 clip | s2 small.py:33 mul
-    min rf13, rf13, rf12 ; sub rf53, rf53, rf58 ; ldunifrf.rf58     # s2 142 clip | s2 small.py:37 sub | s2 142 load dst | uniform 0x00000100
-    vpack rf13, rf22, rf13 ; add rf22, rf52, rf5                    # s2 142 store dst | s2 small.py:33 m6
+    add rf55, rf51, rf5 ; v8dot rf51, rf30, rf55                    # s2 small.py:28 s2 | s2 143 load dst
+    asr rf51, rf55, 14 ; add rf13, rf51, rf13                       # s2 small.py:28 s2 | s2 143 add
+    max rf13, rf13, 0 ; smul24 rf52, rf52, rf4                      # s2 143 clip | s2 small.py:33 mul
+    min rf13, rf13, rf12 ; sub rf53, rf53, rf58 ; ldunifrf.rf58     # s2 143 clip | s2 small.py:37 sub | s2 143 load dst | uniform 0x00000100
+    vpack rf13, rf22, rf13 ; add rf22, rf52, rf5                    # s2 143 store dst | s2 small.py:33 m6
     asr rf52, rf22, 14 ; add rf22, rf35, rf51                       # s2 small.py:33 m6 | s2 small.py:41 e1
     add rf53, rf22, rf52 ; smul24 rf55, rf53, rf4                   # s2 small.py:41 residuals1 | s2 small.py:33 mul
-    asr rf53, rf53, 5 ; add rf55, rf55, rf5                         # s2 142 shr | s2 small.py:33 m5
+    asr rf53, rf53, 5 ; add rf55, rf55, rf5                         # s2 143 shr | s2 small.py:33 m5
     asr rf51, rf55, 14 ; sub rf35, rf35, rf51                       # s2 small.py:33 m5 | s2 small.py:41 e2
-    sub rf50, rf48, rf50 ; v8dot rf48, rf54, rf58                   # s2 small.py:41 e3 | s2 142 load dst
-    add rf48, rf48, rf53 ; add rf53, rf35, rf51                     # s2 142 add | s2 small.py:41 residuals2
-    max rf40, rf48, 0 ; add rf45, rf40, rf45                        # s2 142 clip | s2 small.py:41 o4
-    asr rf53, rf53, 5 ; v8dot rf48, rf21, rf58                      # s2 142 shr | s2 142 load dst
-    min rf40, rf40, rf12 ; add rf48, rf48, rf53                     # s2 142 clip | s2 142 add
-    vpack rf20, rf20, rf40 ; add rf40, rf50, rf45                   # s2 142 store dst | s2 small.py:41 residuals3
-    max rf48, rf48, 0 ; v8dot rf53, rf49, rf58                      # s2 142 clip | s2 142 load dst
-    asr rf40, rf40, 5 ; sub rf45, rf50, rf45                        # s2 142 shr | s2 small.py:41 residuals4
-    min rf40, rf48, rf12 ; add rf48, rf53, rf40                     # s2 142 clip | s2 142 add
-    vpack rf36, rf36, rf40 ; v8dot rf40, rf56, rf58                 # s2 142 store dst | s2 142 load dst
-    asr rf35, rf45, 5 ; sub rf45, rf35, rf51                        # s2 142 shr | s2 small.py:41 residuals5
-    max rf35, rf48, 0 ; add rf40, rf40, rf35                        # s2 142 clip | s2 142 add
-    min rf35, rf35, rf12 ; v8dot rf48, rf46, rf58                   # s2 142 clip | s2 142 load dst
-    asr rf22, rf45, 5 ; sub rf45, rf22, rf52                        # s2 142 shr | s2 small.py:41 residuals6
-    vpack rf22, rf29, rf35 ; add rf29, rf48, rf22                   # s2 142 store dst | s2 142 add
-    rot rf48, rf38, -1 ; v8dot rf35, rf57, rf58                     # s2 140 x0 | s2 142 load dst
-    max rf31, rf40, 0 ; sub rf40, rf59, rf31                        # s2 142 clip | s2 small.py:41 residuals7
-    min rf31, rf31, rf12 ; v8dot rf58, rf14, rf58                   # s2 142 clip | s2 142 load dst
-    asr rf45, rf45, 5                                               # s2 142 shr
-    rot rf48, rf37, 1 ; mov.ifna rf37, rf48                         # s2 140 x0
-    rot rf45, rf24, -1 ; add rf35, rf35, rf45                       # s2 140 x2 | s2 142 add
-    rot rf38, rf19, 1 ; mov.ifna rf48, rf38                         # s2 140 x2 | s2 140 x0
-    vpack rf27, rf27, rf31 ; add rf31, rf37, rf48 ; ldunifrf.rf59   # s2 142 store dst | s2 small.py:37 add | s2 small.py:33 add | uniform 0x00042000
-    max rf29, rf29, 0 ; smul24 rf31, rf31, rf4                      # s2 142 clip | s2 small.py:33 mul
-    min rf29, rf29, rf12                                            # s2 142 clip
-    asr rf40, rf40, 5 ; mov.ifna rf19, rf45                         # s2 142 shr | s2 140 x2
-    rot rf24, rf44, -1 ; mov.ifna rf38, rf24                        # s2 140 x1 | s2 140 x2
-    rot rf52, rf32, 1 ; smul24 rf45, rf38, rf6                      # s2 140 x1 | s2 small.py:28 mul
+    sub rf50, rf48, rf50 ; v8dot rf48, rf54, rf58                   # s2 small.py:41 e3 | s2 143 load dst
+    add rf48, rf48, rf53 ; add rf53, rf35, rf51                     # s2 143 add | s2 small.py:41 residuals2
+    max rf40, rf48, 0 ; add rf45, rf40, rf45                        # s2 143 clip | s2 small.py:41 o4
+    asr rf53, rf53, 5 ; v8dot rf48, rf21, rf58                      # s2 143 shr | s2 143 load dst
+    min rf40, rf40, rf12 ; add rf48, rf48, rf53                     # s2 143 clip | s2 143 add
+    vpack rf20, rf20, rf40 ; add rf40, rf50, rf45                   # s2 143 store dst | s2 small.py:41 residuals3
+    max rf48, rf48, 0 ; v8dot rf53, rf49, rf58                      # s2 143 clip | s2 143 load dst
+    asr rf40, rf40, 5 ; sub rf45, rf50, rf45                        # s2 143 shr | s2 small.py:41 residuals4
+    min rf40, rf48, rf12 ; add rf48, rf53, rf40                     # s2 143 clip | s2 143 add
+    vpack rf36, rf36, rf40 ; v8dot rf40, rf56, rf58                 # s2 143 store dst | s2 143 load dst
+    asr rf35, rf45, 5 ; sub rf45, rf35, rf51                        # s2 143 shr | s2 small.py:41 residuals5
+    max rf35, rf48, 0 ; add rf40, rf40, rf35                        # s2 143 clip | s2 143 add
+    min rf35, rf35, rf12 ; v8dot rf48, rf46, rf58                   # s2 143 clip | s2 143 load dst
+    asr rf22, rf45, 5 ; sub rf45, rf22, rf52                        # s2 143 shr | s2 small.py:41 residuals6
+    vpack rf22, rf29, rf35 ; add rf29, rf48, rf22                   # s2 143 store dst | s2 143 add
+    rot rf48, rf38, -1 ; v8dot rf35, rf57, rf58                     # s2 141 x0 | s2 143 load dst
+    max rf31, rf40, 0 ; sub rf40, rf59, rf31                        # s2 143 clip | s2 small.py:41 residuals7
+    min rf31, rf31, rf12 ; v8dot rf58, rf14, rf58                   # s2 143 clip | s2 143 load dst
+    asr rf45, rf45, 5                                               # s2 143 shr
+    rot rf48, rf37, 1 ; mov.ifna rf37, rf48                         # s2 141 x0
+    rot rf45, rf24, -1 ; add rf35, rf35, rf45                       # s2 141 x2 | s2 143 add
+    rot rf38, rf19, 1 ; mov.ifna rf48, rf38                         # s2 141 x2 | s2 141 x0
+    vpack rf27, rf27, rf31 ; add rf31, rf37, rf48 ; ldunifrf.rf59   # s2 143 store dst | s2 small.py:37 add | s2 small.py:33 add | uniform 0x00042000
+    max rf29, rf29, 0 ; smul24 rf31, rf31, rf4                      # s2 143 clip | s2 small.py:33 mul
+    min rf29, rf29, rf12                                            # s2 143 clip
+    asr rf40, rf40, 5 ; mov.ifna rf19, rf45                         # s2 143 shr | s2 141 x2
+    rot rf24, rf44, -1 ; mov.ifna rf38, rf24                        # s2 141 x1 | s2 141 x2
+    rot rf52, rf32, 1 ; smul24 rf45, rf38, rf6                      # s2 141 x1 | s2 small.py:28 mul
     add rf31, rf31, rf59 ; sub rf37, rf37, rf48 ; ldunifrf.rf48     # s2 small.py:33 add | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf24, rf31, 14 ; mov.ifna rf32, rf24                        # s2 small.py:33 s0 | s2 140 x1
-    rot rf44, rf28, -1 ; mov.ifna rf52, rf44                        # s2 140 x7 | s2 140 x1
-    rot rf31, rf33, 1 ; smul24 rf48, rf19, rf48                     # s2 140 x7 | s2 small.py:28 mul
+    asr rf24, rf31, 14 ; mov.ifna rf32, rf24                        # s2 small.py:33 s0 | s2 141 x1
+    rot rf44, rf28, -1 ; mov.ifna rf52, rf44                        # s2 141 x7 | s2 141 x1
+    rot rf31, rf33, 1 ; smul24 rf48, rf19, rf48                     # s2 141 x7 | s2 small.py:28 mul
     add rf45, rf48, rf45 ; smul24 rf48, rf32, rf7                   # s2 small.py:28 add | s2 small.py:28 mul
     add rf19, rf45, rf5 ; smul24 rf45, rf19, rf6                    # s2 small.py:28 s3 | s2 small.py:28 mul
     asr rf19, rf19, 14 ; smul24 rf37, rf37, rf4                     # s2 small.py:28 s3 | s2 small.py:33 mul
-    vpack rf29, rf47, rf29 ; mov.ifna rf33, rf44                    # s2 142 store dst | s2 140 x7
-    mov.ifna rf31, rf28 ; smul24 rf28, rf32, rf8                    # s2 140 x7 | s2 small.py:28 mul
-    max rf35, rf35, 0 ; smul24 rf32, rf31, rf8                      # s2 142 clip | s2 small.py:28 mul
+    vpack rf29, rf47, rf29 ; mov.ifna rf33, rf44                    # s2 143 store dst | s2 141 x7
+    mov.ifna rf31, rf28 ; smul24 rf28, rf32, rf8                    # s2 141 x7 | s2 small.py:28 mul
+    max rf35, rf35, 0 ; smul24 rf32, rf31, rf8                      # s2 143 clip | s2 small.py:28 mul
     add rf31, rf48, rf32 ; smul24 rf32, rf31, rf7                   # s2 small.py:28 add | s2 small.py:28 mul
     sub rf32, rf28, rf32 ; smul24 rf28, rf52, rf9                   # s2 small.py:28 sub | s2 small.py:28 mul
     add rf31, rf31, rf5 ; smul24 rf52, rf52, rf10                   # s2 small.py:28 s7 | s2 small.py:28 mul
     asr rf31, rf31, 14 ; add rf32, rf32, rf5                        # s2 small.py:28 s7 | s2 small.py:28 s4
-    asr rf40, rf32, 14 ; add rf32, rf58, rf40                       # s2 small.py:28 s4 | s2 142 add
-    min rf35, rf35, rf12 ; smul24 rf58, rf33, rf10                  # s2 142 clip | s2 small.py:28 mul
-    vpack rf26, rf26, rf35 ; smul24 rf33, rf33, rf9                 # s2 142 store dst | s2 small.py:28 mul
-    add rf28, rf28, rf58 ; sub rf33, rf52, rf33 ; ldunifrf.rf52     # s2 small.py:28 add | s2 small.py:28 sub | s2 142 load dst | uniform 0x00010000
+    asr rf40, rf32, 14 ; add rf32, rf58, rf40                       # s2 small.py:28 s4 | s2 143 add
+    min rf35, rf35, rf12 ; smul24 rf58, rf33, rf10                  # s2 143 clip | s2 small.py:28 mul
+    vpack rf26, rf26, rf35 ; smul24 rf33, rf33, rf9                 # s2 143 store dst | s2 small.py:28 mul
+    add rf28, rf28, rf58 ; sub rf33, rf52, rf33 ; ldunifrf.rf52     # s2 small.py:28 add | s2 small.py:28 sub | s2 143 load dst | uniform 0x00010000
     add rf28, rf28, rf5 ; add rf33, rf33, rf5                       # s2 small.py:28 s6 | s2 small.py:28 s5
     asr rf28, rf28, 14 ; add rf58, rf24, rf19                       # s2 small.py:28 s6 | s2 small.py:41 e0
     asr rf33, rf33, 14                                              # s2 small.py:28 s5
-    max rf32, rf32, 0                                               # s2 142 clip
-    min rf32, rf32, rf12 ; add rf35, rf31, rf28                     # s2 142 clip | s2 small.py:41 o7
-    vpack rf23, rf23, rf32 ; sub rf28, rf31, rf28 ; ldunifrf.rf31   # s2 142 store dst | s2 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00003b21
+    max rf32, rf32, 0                                               # s2 143 clip
+    min rf32, rf32, rf12 ; add rf35, rf31, rf28                     # s2 143 clip | s2 small.py:41 o7
+    vpack rf23, rf23, rf32 ; sub rf28, rf31, rf28 ; ldunifrf.rf31   # s2 143 store dst | s2 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00003b21
     sub rf38, rf40, rf33 ; smul24 rf31, rf38, rf31 ; ldunifrf.rf32  # s2 small.py:41 o5 | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
-    sub rf31, rf45, rf31 ; add rf45, rf28, rf38 ; ldunifrf.rf48     # s2 small.py:28 sub | s2 small.py:37 add | s2 142 load dst | uniform 0x00010000
+    sub rf31, rf45, rf31 ; add rf45, rf28, rf38 ; ldunifrf.rf48     # s2 small.py:28 sub | s2 small.py:37 add | s2 143 load dst | uniform 0x00010000
     add rf32, rf58, rf35 ; add rf37, rf37, rf32                     # s2 small.py:41 residuals0 | s2 small.py:33 add
-    asr rf31, rf32, 5 ; add rf32, rf31, rf5                         # s2 142 shr | s2 small.py:28 s2
+    asr rf31, rf32, 5 ; add rf32, rf31, rf5                         # s2 143 shr | s2 small.py:28 s2
     asr rf37, rf37, 14 ; smul24 rf45, rf45, rf4                     # s2 small.py:33 s1 | s2 small.py:33 mul
-    asr rf52, rf32, 14 ; v8dot rf32, rf30, rf52                     # s2 small.py:28 s2 | s2 142 load dst
+    asr rf52, rf32, 14 ; v8dot rf32, rf30, rf52                     # s2 small.py:28 s2 | s2 143 load dst
     sub rf38, rf28, rf38 ; add rf28, rf45, rf5                      # s2 small.py:37 sub | s2 small.py:33 m6
-    asr rf31, rf28, 14 ; add rf28, rf32, rf31                       # s2 small.py:33 m6 | s2 142 add
-    max rf28, rf28, 0 ; add rf32, rf37, rf52                        # s2 142 clip | s2 small.py:41 e1
-    min rf28, rf28, rf12 ; smul24 rf38, rf38, rf4                   # s2 142 clip | s2 small.py:33 mul
+    asr rf31, rf28, 14 ; add rf28, rf32, rf31                       # s2 small.py:33 m6 | s2 143 add
+    max rf28, rf28, 0 ; add rf32, rf37, rf52                        # s2 143 clip | s2 small.py:41 e1
+    min rf28, rf28, rf12 ; smul24 rf38, rf38, rf4                   # s2 143 clip | s2 small.py:33 mul
     add rf45, rf38, rf5 ; add rf38, rf32, rf31                      # s2 small.py:33 m5 | s2 small.py:41 residuals1
     asr rf45, rf45, 14 ; sub rf37, rf37, rf52                       # s2 small.py:33 m5 | s2 small.py:41 e2
-    asr rf38, rf38, 5 ; v8dot rf52, rf54, rf48                      # s2 142 shr | s2 142 load dst
-    add rf38, rf52, rf38 ; add rf52, rf37, rf45                     # s2 142 add | s2 small.py:41 residuals2
-    max rf19, rf38, 0 ; sub rf24, rf24, rf19                        # s2 142 clip | s2 small.py:41 e3
-    asr rf33, rf52, 5 ; add rf40, rf40, rf33                        # s2 142 shr | s2 small.py:41 o4
-    rot rf38, rf15, -1 ; v8dot rf52, rf21, rf48                     # s2 140 x0 | s2 142 load dst
-    rot rf52, rf17, 1 ; add rf33, rf52, rf33                        # s2 140 x0 | s2 142 add
-    rot rf38, rf18, -1 ; mov.ifna rf17, rf38                        # s2 140 x2 | s2 140 x0
-    rot rf15, rf25, 1 ; mov.ifna rf52, rf15                         # s2 140 x2 | s2 140 x0
-    min rf19, rf19, rf12 ; add rf44, rf17, rf52                     # s2 142 clip | s2 small.py:37 add
-    max rf33, rf33, 0 ; add rf47, rf24, rf40                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf47, rf47, 5 ; v8dot rf59, rf49, rf48                      # s2 142 shr | s2 142 load dst
-    min rf24, rf33, rf12 ; sub rf33, rf24, rf40                     # s2 142 clip | s2 small.py:41 residuals4
-    asr rf47, rf33, 5 ; add rf33, rf59, rf47                        # s2 142 shr | s2 142 add
-    max rf33, rf33, 0 ; v8dot rf59, rf56, rf48                      # s2 142 clip | s2 142 load dst
-    min rf33, rf33, rf12 ; sub rf37, rf37, rf45                     # s2 142 clip | s2 small.py:41 residuals5
-    asr rf47, rf37, 5 ; add rf37, rf59, rf47                        # s2 142 shr | s2 142 add
+    asr rf38, rf38, 5 ; v8dot rf52, rf54, rf48                      # s2 143 shr | s2 143 load dst
+    add rf38, rf52, rf38 ; add rf52, rf37, rf45                     # s2 143 add | s2 small.py:41 residuals2
+    max rf19, rf38, 0 ; sub rf24, rf24, rf19                        # s2 143 clip | s2 small.py:41 e3
+    asr rf33, rf52, 5 ; add rf40, rf40, rf33                        # s2 143 shr | s2 small.py:41 o4
+    rot rf38, rf15, -1 ; v8dot rf52, rf21, rf48                     # s2 141 x0 | s2 143 load dst
+    rot rf52, rf17, 1 ; add rf33, rf52, rf33                        # s2 141 x0 | s2 143 add
+    rot rf38, rf18, -1 ; mov.ifna rf17, rf38                        # s2 141 x2 | s2 141 x0
+    rot rf15, rf25, 1 ; mov.ifna rf52, rf15                         # s2 141 x2 | s2 141 x0
+    min rf19, rf19, rf12 ; add rf44, rf17, rf52                     # s2 143 clip | s2 small.py:37 add
+    max rf33, rf33, 0 ; add rf47, rf24, rf40                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf47, rf47, 5 ; v8dot rf59, rf49, rf48                      # s2 143 shr | s2 143 load dst
+    min rf24, rf33, rf12 ; sub rf33, rf24, rf40                     # s2 143 clip | s2 small.py:41 residuals4
+    asr rf47, rf33, 5 ; add rf33, rf59, rf47                        # s2 143 shr | s2 143 add
+    max rf33, rf33, 0 ; v8dot rf59, rf56, rf48                      # s2 143 clip | s2 143 load dst
+    min rf33, rf33, rf12 ; sub rf37, rf37, rf45                     # s2 143 clip | s2 small.py:41 residuals5
+    asr rf47, rf37, 5 ; add rf37, rf59, rf47                        # s2 143 shr | s2 143 add
     sub rf31, rf32, rf31 ; smul24 rf32, rf44, rf4 ; ldunifrf.rf44   # s2 small.py:41 residuals6 | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
-    add rf32, rf32, rf44 ; mov.ifna rf25, rf38                      # s2 small.py:33 add | s2 140 x2
-    asr rf18, rf32, 14 ; mov.ifna rf15, rf18                        # s2 small.py:33 s0 | s2 140 x2
-    rot rf38, rf39, -1 ; smul24 rf32, rf15, rf6                     # s2 140 x1 | s2 small.py:28 mul
-    sub rf58, rf58, rf35 ; v8dot rf35, rf46, rf48 ; ldunifrf.rf44   # s2 small.py:41 residuals7 | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003b21
-    max rf35, rf37, 0 ; add rf37, rf35, rf47                        # s2 142 clip | s2 142 add
-    min rf35, rf35, rf12 ; smul24 rf44, rf25, rf44                  # s2 142 clip | s2 small.py:28 mul
-    asr rf31, rf31, 5 ; add rf32, rf44, rf32                        # s2 142 shr | s2 small.py:28 add
-    rot rf44, rf43, 1 ; add rf32, rf32, rf5                         # s2 140 x1 | s2 small.py:28 s3
+    add rf32, rf32, rf44 ; mov.ifna rf25, rf38                      # s2 small.py:33 add | s2 141 x2
+    asr rf18, rf32, 14 ; mov.ifna rf15, rf18                        # s2 small.py:33 s0 | s2 141 x2
+    rot rf38, rf39, -1 ; smul24 rf32, rf15, rf6                     # s2 141 x1 | s2 small.py:28 mul
+    sub rf58, rf58, rf35 ; v8dot rf35, rf46, rf48 ; ldunifrf.rf44   # s2 small.py:41 residuals7 | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003b21
+    max rf35, rf37, 0 ; add rf37, rf35, rf47                        # s2 143 clip | s2 143 add
+    min rf35, rf35, rf12 ; smul24 rf44, rf25, rf44                  # s2 143 clip | s2 small.py:28 mul
+    asr rf31, rf31, 5 ; add rf32, rf44, rf32                        # s2 143 shr | s2 small.py:28 add
+    rot rf44, rf43, 1 ; add rf32, rf32, rf5                         # s2 141 x1 | s2 small.py:28 s3
     asr rf17, rf32, 14 ; sub rf32, rf17, rf52                       # s2 small.py:28 s3 | s2 small.py:37 sub
-    max rf25, rf37, 0 ; smul24 rf37, rf25, rf6                      # s2 142 clip | s2 small.py:28 mul
-    min rf25, rf25, rf12 ; smul24 rf32, rf32, rf4                   # s2 142 clip | s2 small.py:33 mul
-    asr rf38, rf58, 5 ; mov.ifna rf43, rf38                         # s2 142 shr | s2 140 x1
-    rot rf39, rf41, -1 ; mov.ifna rf44, rf39                        # s2 140 x7 | s2 140 x1
-    rot rf52, rf34, 1 ; smul24 rf58, rf43, rf7                      # s2 140 x7 | s2 small.py:28 mul
-    mov.ifna rf34, rf39 ; smul24 rf39, rf43, rf8                    # s2 140 x7 | s2 small.py:28 mul
-    mov.ifna rf52, rf41 ; smul24 rf41, rf44, rf9                    # s2 140 x7 | s2 small.py:28 mul
+    max rf25, rf37, 0 ; smul24 rf37, rf25, rf6                      # s2 143 clip | s2 small.py:28 mul
+    min rf25, rf25, rf12 ; smul24 rf32, rf32, rf4                   # s2 143 clip | s2 small.py:33 mul
+    asr rf38, rf58, 5 ; mov.ifna rf43, rf38                         # s2 143 shr | s2 141 x1
+    rot rf39, rf41, -1 ; mov.ifna rf44, rf39                        # s2 141 x7 | s2 141 x1
+    rot rf52, rf34, 1 ; smul24 rf58, rf43, rf7                      # s2 141 x7 | s2 small.py:28 mul
+    mov.ifna rf34, rf39 ; smul24 rf39, rf43, rf8                    # s2 141 x7 | s2 small.py:28 mul
+    mov.ifna rf52, rf41 ; smul24 rf41, rf44, rf9                    # s2 141 x7 | s2 small.py:28 mul
     nop ; smul24 rf43, rf52, rf8                                    # s2 small.py:28 mul
     add rf43, rf58, rf43 ; smul24 rf52, rf52, rf7                   # s2 small.py:28 add | s2 small.py:28 mul
     sub rf39, rf39, rf52 ; smul24 rf44, rf44, rf10                  # s2 small.py:28 sub | s2 small.py:28 mul
@@ -493,64 +493,64 @@ loop:
     asr rf34, rf34, 14 ; sub rf39, rf44, rf39                       # s2 small.py:28 s4 | s2 small.py:28 sub
     add rf39, rf43, rf5 ; add rf43, rf39, rf5                       # s2 small.py:28 s6 | s2 small.py:28 s5
     asr rf39, rf39, 14 ; add rf44, rf18, rf17                       # s2 small.py:28 s6 | s2 small.py:41 e0
-    nop ; v8dot rf52, rf57, rf48                                    # s2 142 load dst
-    asr rf43, rf43, 14 ; add rf31, rf52, rf31                       # s2 small.py:28 s5 | s2 142 add
-    max rf31, rf31, 0 ; add rf52, rf41, rf39                        # s2 142 clip | s2 small.py:41 o7
-    min rf31, rf31, rf12 ; v8dot rf48, rf14, rf48                   # s2 142 clip | s2 142 load dst
-    add rf38, rf48, rf38 ; sub rf39, rf41, rf39 ; ldunifrf.rf41     # s2 142 add | s2 small.py:41 o6 | s2 142 load dst | uniform 0x01000000
-    max rf38, rf38, 0 ; add rf48, rf44, rf52                        # s2 142 clip | s2 small.py:41 residuals0
-    min rf38, rf38, rf12 ; sub rf58, rf34, rf43 ; ldunifrf.rf47     # s2 142 clip | s2 small.py:41 o5 | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf15, rf48, 5 ; smul24 rf47, rf15, rf47                     # s2 142 shr | s2 small.py:28 mul
+    nop ; v8dot rf52, rf57, rf48                                    # s2 143 load dst
+    asr rf43, rf43, 14 ; add rf31, rf52, rf31                       # s2 small.py:28 s5 | s2 143 add
+    max rf31, rf31, 0 ; add rf52, rf41, rf39                        # s2 143 clip | s2 small.py:41 o7
+    min rf31, rf31, rf12 ; v8dot rf48, rf14, rf48                   # s2 143 clip | s2 143 load dst
+    add rf38, rf48, rf38 ; sub rf39, rf41, rf39 ; ldunifrf.rf41     # s2 143 add | s2 small.py:41 o6 | s2 143 load dst | uniform 0x01000000
+    max rf38, rf38, 0 ; add rf48, rf44, rf52                        # s2 143 clip | s2 small.py:41 residuals0
+    min rf38, rf38, rf12 ; sub rf58, rf34, rf43 ; ldunifrf.rf47     # s2 143 clip | s2 small.py:41 o5 | s1 small.py:28 mul | uniform 0x00003b21
+    asr rf15, rf48, 5 ; smul24 rf47, rf15, rf47                     # s2 143 shr | s2 small.py:28 mul
     sub rf37, rf37, rf47 ; add rf47, rf39, rf58 ; ldunifrf.rf48     # s2 small.py:28 sub | s2 small.py:37 add | s2 small.py:33 add | uniform 0x00042000
-    add rf32, rf32, rf48 ; add rf37, rf37, rf5 ; ldunifrf.rf48      # s2 small.py:33 add | s2 small.py:28 s2 | s2 142 load dst | uniform 0x01000000
+    add rf32, rf32, rf48 ; add rf37, rf37, rf5 ; ldunifrf.rf48      # s2 small.py:33 add | s2 small.py:28 s2 | s2 143 load dst | uniform 0x01000000
     asr rf32, rf32, 14 ; smul24 rf47, rf47, rf4                     # s2 small.py:33 s1 | s2 small.py:33 mul
-    asr rf37, rf37, 14 ; v8dot rf30, rf30, rf41                     # s2 small.py:28 s2 | s2 142 load dst
-    sub rf47, rf39, rf58 ; add rf39, rf47, rf5 ; ldunifrf.rf58      # s2 small.py:37 sub | s2 small.py:33 m6 | s2 142 load dst | uniform value:dst_stride
-    asr rf30, rf39, 14 ; add rf15, rf30, rf15                       # s2 small.py:33 m6 | s2 142 add
-    max rf15, rf15, 0 ; add rf39, rf32, rf37                        # s2 142 clip | s2 small.py:41 e1
-    min rf15, rf15, rf12 ; smul24 rf47, rf47, rf4                   # s2 142 clip | s2 small.py:33 mul
-    vpack rf15, rf28, rf15 ; add rf28, rf47, rf5                    # s2 142 store dst | s2 small.py:33 m5
+    asr rf37, rf37, 14 ; v8dot rf30, rf30, rf41                     # s2 small.py:28 s2 | s2 143 load dst
+    sub rf47, rf39, rf58 ; add rf39, rf47, rf5 ; ldunifrf.rf58      # s2 small.py:37 sub | s2 small.py:33 m6 | s2 143 load dst | uniform value:dst_stride
+    asr rf30, rf39, 14 ; add rf15, rf30, rf15                       # s2 small.py:33 m6 | s2 143 add
+    max rf15, rf15, 0 ; add rf39, rf32, rf37                        # s2 143 clip | s2 small.py:41 e1
+    min rf15, rf15, rf12 ; smul24 rf47, rf47, rf4                   # s2 143 clip | s2 small.py:33 mul
+    vpack rf15, rf28, rf15 ; add rf28, rf47, rf5                    # s2 143 store dst | s2 small.py:33 m5
     asr rf47, rf28, 14 ; add rf28, rf39, rf30                       # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf28, rf28, 5 ; sub rf32, rf32, rf37                        # s2 142 shr | s2 small.py:41 e2
-    shr rf54, rf54, -8 ; add rf37, rf32, rf47                       # s2 142 load dst | s2 small.py:41 residuals2
-    asr rf37, rf37, 5 ; add rf28, rf54, rf28                        # s2 142 shr | s2 142 add
-    max rf17, rf28, 0 ; sub rf18, rf18, rf17                        # s2 142 clip | s2 small.py:41 e3
-    min rf17, rf17, rf12 ; add rf34, rf34, rf43                     # s2 142 clip | s2 small.py:41 o4
-    vpack rf17, rf19, rf17 ; sub.pushc -, rf1, rf2                  # s2 142 store dst
-    tmuwt - ; v8dot rf21, rf21, rf48                                # the last trip's stores | s2 142 load dst
-    v8pack tmud, rf13, rf15 ; add rf13, rf21, rf37                  # s2 142 store dst | s2 142 add
-    max rf13, rf13, 0 ; add rf15, rf18, rf34                        # s2 142 clip | s2 small.py:41 residuals3
-    asr rf15, rf15, 5 ; v8dot rf49, rf49, rf48                      # s2 142 shr | s2 142 load dst
-    min rf13, rf13, rf12 ; mov.ifna tmua, rf16                      # s2 142 clip | s2 142 store dst
-    vpack rf16, rf24, rf13 ; add rf13, rf16, rf58                   # s2 142 store dst
-    v8pack tmud, rf20, rf17 ; sub rf17, rf18, rf34                  # s2 142 store dst | s2 small.py:41 residuals4
-    asr rf17, rf17, 5 ; add rf15, rf49, rf15                        # s2 142 shr | s2 142 add
-    max rf15, rf15, 0 ; v8dot rf56, rf56, rf48                      # s2 142 clip | s2 142 load dst
-    min rf15, rf15, rf12 ; mov.ifna tmua, rf13                      # s2 142 clip | s2 142 store dst
-    vpack rf15, rf33, rf15 ; add rf13, rf13, rf58                   # s2 142 store dst
-    v8pack tmud, rf36, rf16 ; sub rf16, rf32, rf47                  # s2 142 store dst | s2 small.py:41 residuals5
-    asr rf17, rf16, 5 ; add rf16, rf56, rf17                        # s2 142 shr | s2 142 add
-    max rf16, rf16, 0 ; v8dot rf46, rf46, rf48                      # s2 142 clip | s2 142 load dst
-    min rf16, rf16, rf12 ; mov.ifna tmua, rf13                      # s2 142 clip | s2 142 store dst
-    vpack rf16, rf35, rf16 ; add rf13, rf13, rf58                   # s2 142 store dst
-    v8pack tmud, rf22, rf15 ; sub rf15, rf39, rf30                  # s2 142 store dst | s2 small.py:41 residuals6
-    asr rf17, rf15, 5 ; add rf15, rf46, rf17                        # s2 142 shr | s2 142 add
-    max rf15, rf15, 0 ; v8dot rf57, rf57, rf48                      # s2 142 clip | s2 142 load dst
-    min rf15, rf15, rf12 ; mov.ifna tmua, rf13                      # s2 142 clip | s2 142 store dst
-    vpack rf15, rf25, rf15 ; add rf13, rf13, rf58                   # s2 142 store dst
-    v8pack tmud, rf27, rf16 ; add rf16, rf57, rf17                  # s2 142 store dst | s2 142 add
-    max rf16, rf16, 0 ; sub rf44, rf44, rf52                        # s2 142 clip | s2 small.py:41 residuals7
-    asr rf14, rf44, 5 ; v8dot rf44, rf14, rf48                      # s2 142 shr | s2 142 load dst
-    min rf16, rf16, rf12 ; mov.ifna tmua, rf13                      # s2 142 clip | s2 142 store dst
-    vpack rf16, rf31, rf16 ; add rf13, rf13, rf58                   # s2 142 store dst
-    v8pack tmud, rf29, rf15 ; add rf14, rf44, rf14                  # s2 142 store dst | s2 142 add
-    max rf14, rf14, 0 ; mov.ifna tmua, rf13                         # s2 142 clip | s2 142 store dst
-    min rf14, rf14, rf12 ; add rf13, rf13, rf58                     # s2 142 clip | s2 142 store dst
-    v8pack tmud, rf26, rf16 ; sub.pushc -, rf1, rf42                # s2 142 store dst | whether there is a trip more
+    asr rf28, rf28, 5 ; sub rf32, rf32, rf37                        # s2 143 shr | s2 small.py:41 e2
+    shr rf54, rf54, -8 ; add rf37, rf32, rf47                       # s2 143 load dst | s2 small.py:41 residuals2
+    asr rf37, rf37, 5 ; add rf28, rf54, rf28                        # s2 143 shr | s2 143 add
+    max rf17, rf28, 0 ; sub rf18, rf18, rf17                        # s2 143 clip | s2 small.py:41 e3
+    min rf17, rf17, rf12 ; add rf34, rf34, rf43                     # s2 143 clip | s2 small.py:41 o4
+    vpack rf17, rf19, rf17 ; sub.pushc -, rf1, rf2                  # s2 143 store dst
+    tmuwt - ; v8dot rf21, rf21, rf48                                # the last trip's stores | s2 143 load dst
+    v8pack tmud, rf13, rf15 ; add rf13, rf21, rf37                  # s2 143 store dst | s2 143 add
+    max rf13, rf13, 0 ; add rf15, rf18, rf34                        # s2 143 clip | s2 small.py:41 residuals3
+    asr rf15, rf15, 5 ; v8dot rf49, rf49, rf48                      # s2 143 shr | s2 143 load dst
+    min rf13, rf13, rf12 ; mov.ifna tmua, rf16                      # s2 143 clip | s2 143 store dst
+    vpack rf16, rf24, rf13 ; add rf13, rf16, rf58                   # s2 143 store dst
+    v8pack tmud, rf20, rf17 ; sub rf17, rf18, rf34                  # s2 143 store dst | s2 small.py:41 residuals4
+    asr rf17, rf17, 5 ; add rf15, rf49, rf15                        # s2 143 shr | s2 143 add
+    max rf15, rf15, 0 ; v8dot rf56, rf56, rf48                      # s2 143 clip | s2 143 load dst
+    min rf15, rf15, rf12 ; mov.ifna tmua, rf13                      # s2 143 clip | s2 143 store dst
+    vpack rf15, rf33, rf15 ; add rf13, rf13, rf58                   # s2 143 store dst
+    v8pack tmud, rf36, rf16 ; sub rf16, rf32, rf47                  # s2 143 store dst | s2 small.py:41 residuals5
+    asr rf17, rf16, 5 ; add rf16, rf56, rf17                        # s2 143 shr | s2 143 add
+    max rf16, rf16, 0 ; v8dot rf46, rf46, rf48                      # s2 143 clip | s2 143 load dst
+    min rf16, rf16, rf12 ; mov.ifna tmua, rf13                      # s2 143 clip | s2 143 store dst
+    vpack rf16, rf35, rf16 ; add rf13, rf13, rf58                   # s2 143 store dst
+    v8pack tmud, rf22, rf15 ; sub rf15, rf39, rf30                  # s2 143 store dst | s2 small.py:41 residuals6
+    asr rf17, rf15, 5 ; add rf15, rf46, rf17                        # s2 143 shr | s2 143 add
+    max rf15, rf15, 0 ; v8dot rf57, rf57, rf48                      # s2 143 clip | s2 143 load dst
+    min rf15, rf15, rf12 ; mov.ifna tmua, rf13                      # s2 143 clip | s2 143 store dst
+    vpack rf15, rf25, rf15 ; add rf13, rf13, rf58                   # s2 143 store dst
+    v8pack tmud, rf27, rf16 ; add rf16, rf57, rf17                  # s2 143 store dst | s2 143 add
+    max rf16, rf16, 0 ; sub rf44, rf44, rf52                        # s2 143 clip | s2 small.py:41 residuals7
+    asr rf14, rf44, 5 ; v8dot rf44, rf14, rf48                      # s2 143 shr | s2 143 load dst
+    min rf16, rf16, rf12 ; mov.ifna tmua, rf13                      # s2 143 clip | s2 143 store dst
+    vpack rf16, rf31, rf16 ; add rf13, rf13, rf58                   # s2 143 store dst
+    v8pack tmud, rf29, rf15 ; add rf14, rf44, rf14                  # s2 143 store dst | s2 143 add
+    max rf14, rf14, 0 ; mov.ifna tmua, rf13                         # s2 143 clip | s2 143 store dst
+    min rf14, rf14, rf12 ; add rf13, rf13, rf58                     # s2 143 clip | s2 143 store dst
+    v8pack tmud, rf26, rf16 ; sub.pushc -, rf1, rf42                # s2 143 store dst | whether there is a trip more
     bu.anyna loop, r:unif                                           # next trip
-    vpack rf14, rf38, rf14 ; mov.ifnb tmua, rf13                    # s2 142 store dst
-    v8pack tmud, rf23, rf14 ; mov rf2, rf42                         # s2 142 store dst | next trip
-    nop ; add.ifnb tmua, rf13, rf58                                 # s2 142 store dst
+    vpack rf14, rf38, rf14 ; mov.ifnb tmua, rf13                    # s2 143 store dst
+    v8pack tmud, rf23, rf14 ; mov rf2, rf42                         # s2 143 store dst | next trip
+    nop ; add.ifnb tmua, rf13, rf58                                 # s2 143 store dst
     thrsw
     thrsw
     nop

@@ -240,69 +240,69 @@
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf2                       # workgroup | uniform value:records
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf1                 # s2 142 load dst | s1 small.py:33 s0 | uniform 0x00002000
+    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf1                 # s2 143 load dst | s1 small.py:33 s0 | uniform 0x00002000
     shl rf0, rf0, 3
-    nop ; add rf0, rf2, rf0 ; ldunifrf.rf2                          # s2 142 load dst | uniform 0x000000ff
+    nop ; add rf0, rf2, rf0 ; ldunifrf.rf2                          # s2 143 load dst | uniform 0x000000ff
 loop:
     nop ; ldunifrf.rf3                                              # uniform value:items
     nop ; sub rf3, rf3, 1
     shl rf3, rf3, 3
     nop ; ldunifrf.rf4                                              # uniform value:records
     nop ; add rf3, rf4, rf3 ; ldunifrf.rf4                          # uniform value:threads
-    tmuwt - ; ldunifrf.rf5                                          # s1 138 x0 | uniform value:coeffs
+    tmuwt - ; ldunifrf.rf5                                          # s1 139 x0 | uniform value:coeffs
     umin tmuau, rf0, rf3 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
     shl rf4, rf4, 7
-    nop ; add rf4, rf0, rf4 ; ldunifrf.rf3                          # the item's record | s1 138 x0 | uniform 0x00000010
+    nop ; add rf4, rf0, rf4 ; ldunifrf.rf3                          # the item's record | s1 139 x0 | uniform 0x00000010
     nop ; ldtmu.rf6                                                 # the item's record
     nop ; ldtmu.rf7                                                 # the item's record
-    shl rf7, rf7, 7                                                 # s1 138 x0
-    nop ; add rf5, rf5, rf7 ; ldunifrf.rf7                          # s1 138 x0 | s1 small.py:33 mul | uniform 0x00002d41
-    mov tmuau, rf5 ; add rf5, rf5, rf3                              # s1 138 x0 | uniform 0xfffffffc (vec4)
-    mov tmuau, rf5 ; add rf5, rf5, rf3 ; thrsw                      # s1 138 x0 | uniform 0xfffffffc (vec4)
-    nop ; add rf8, rf5, rf3 ; ldunifrf.rf9                          # s1 138 x0 | s1 small.py:28 mul | uniform 0x00003b21
-    nop ; add rf10, rf8, rf3 ; ldunifrf.rf11                        # s1 138 x0 | s1 small.py:28 mul | uniform 0x0000187e
-    nop ; add rf13, rf10, rf3 ; ldtmu.rf12                          # s1 138 x0
-    add rf15, rf13, rf3 ; mov rf16, rf12.il ; ldtmu.rf14            # s1 138 x0
-    mov rf17, rf12.ih ; mov rf18, rf14.il ; ldtmu.rf12              # s1 138 x0
-    mov rf19, rf14.ih ; mov rf20, rf12.il ; ldtmu.rf14              # s1 138 x0
-    mov tmuau, rf5 ; mov rf12, rf12.ih ; ldtmu.rf5                  # s1 138 x0 | uniform 0xfffffffc (vec4)
-    mov rf21, rf5.il ; mov rf22, rf5.ih ; ldtmu.rf5                 # s1 138 x1 | s1 138 x0
-    mov rf23, rf5.il ; mov rf24, rf5.ih ; ldtmu.rf5                 # s1 138 x1 | s1 138 x0
-    mov rf25, rf5.il ; mov rf26, rf5.ih ; ldtmu.rf5                 # s1 138 x1 | s1 138 x0
-    mov tmuau, rf8 ; mov rf8, rf14.il ; thrsw                       # s1 138 x0 | uniform 0xfffffffc (vec4)
-    mov rf27, rf14.ih ; mov rf14, rf5.il ; ldunifrf.rf28            # s1 138 x0 | s1 138 x1 | s1 small.py:28 mul | uniform 0x00003ec5
+    shl rf7, rf7, 7                                                 # s1 139 x0
+    nop ; add rf5, rf5, rf7 ; ldunifrf.rf7                          # s1 139 x0 | s1 small.py:33 mul | uniform 0x00002d41
+    mov tmuau, rf5 ; add rf5, rf5, rf3                              # s1 139 x0 | uniform 0xfffffffc (vec4)
+    mov tmuau, rf5 ; add rf5, rf5, rf3 ; thrsw                      # s1 139 x0 | uniform 0xfffffffc (vec4)
+    nop ; add rf8, rf5, rf3 ; ldunifrf.rf9                          # s1 139 x0 | s1 small.py:28 mul | uniform 0x00003b21
+    nop ; add rf10, rf8, rf3 ; ldunifrf.rf11                        # s1 139 x0 | s1 small.py:28 mul | uniform 0x0000187e
+    nop ; add rf13, rf10, rf3 ; ldtmu.rf12                          # s1 139 x0
+    add rf15, rf13, rf3 ; mov rf16, rf12.il ; ldtmu.rf14            # s1 139 x0
+    mov rf17, rf12.ih ; mov rf18, rf14.il ; ldtmu.rf12              # s1 139 x0
+    mov rf19, rf14.ih ; mov rf20, rf12.il ; ldtmu.rf14              # s1 139 x0
+    mov tmuau, rf5 ; mov rf12, rf12.ih ; ldtmu.rf5                  # s1 139 x0 | uniform 0xfffffffc (vec4)
+    mov rf21, rf5.il ; mov rf22, rf5.ih ; ldtmu.rf5                 # s1 139 x1 | s1 139 x0
+    mov rf23, rf5.il ; mov rf24, rf5.ih ; ldtmu.rf5                 # s1 139 x1 | s1 139 x0
+    mov rf25, rf5.il ; mov rf26, rf5.ih ; ldtmu.rf5                 # s1 139 x1 | s1 139 x0
+    mov tmuau, rf8 ; mov rf8, rf14.il ; thrsw                       # s1 139 x0 | uniform 0xfffffffc (vec4)
+    mov rf27, rf14.ih ; mov rf14, rf5.il ; ldunifrf.rf28            # s1 139 x0 | s1 139 x1 | s1 small.py:28 mul | uniform 0x00003ec5
     nop ; smul24 rf29, rf21, rf28 ; ldunifrf.rf30                   # s1 small.py:28 mul | uniform 0x00000c7c
-    nop ; smul24 rf31, rf21, rf30 ; ldtmu.rf21                      # s1 small.py:28 mul | s1 138 x0
-    mov rf32, rf21.il ; mov rf33, rf21.ih ; ldtmu.rf21              # s1 138 x2 | s1 138 x0
-    mov rf36, rf21.il ; smul24 rf35, rf32, rf9 ; ldtmu.rf34         # s1 138 x2 | s1 small.py:28 mul | s1 138 x0
-    mov rf37, rf21.ih ; smul24 rf32, rf32, rf11 ; ldtmu.rf21        # s1 138 x2 | s1 small.py:28 mul | s1 138 x0
-    mov tmuau, rf10 ; mov rf38, rf34.il ; ldtmu.rf10                # s1 138 x0 | s1 138 x2 | uniform 0xfffffffc (vec4)
-    mov rf39, rf10.il ; mov rf40, rf10.ih ; ldtmu.rf10              # s1 138 x3 | s1 138 x0
-    mov rf41, rf10.il ; mov rf42, rf10.ih ; ldtmu.rf10              # s1 138 x3 | s1 138 x0
-    nop ; ldtmu.rf43                                                # s1 138 x0
-    nop ; mov tmuau, rf13 ; thrsw                                   # s1 138 x0 | uniform 0xfffffffc (vec4)
+    nop ; smul24 rf31, rf21, rf30 ; ldtmu.rf21                      # s1 small.py:28 mul | s1 139 x0
+    mov rf32, rf21.il ; mov rf33, rf21.ih ; ldtmu.rf21              # s1 139 x2 | s1 139 x0
+    mov rf36, rf21.il ; smul24 rf35, rf32, rf9 ; ldtmu.rf34         # s1 139 x2 | s1 small.py:28 mul | s1 139 x0
+    mov rf37, rf21.ih ; smul24 rf32, rf32, rf11 ; ldtmu.rf21        # s1 139 x2 | s1 small.py:28 mul | s1 139 x0
+    mov tmuau, rf10 ; mov rf38, rf34.il ; ldtmu.rf10                # s1 139 x0 | s1 139 x2 | uniform 0xfffffffc (vec4)
+    mov rf39, rf10.il ; mov rf40, rf10.ih ; ldtmu.rf10              # s1 139 x3 | s1 139 x0
+    mov rf41, rf10.il ; mov rf42, rf10.ih ; ldtmu.rf10              # s1 139 x3 | s1 139 x0
+    nop ; ldtmu.rf43                                                # s1 139 x0
+    nop ; mov tmuau, rf13 ; thrsw                                   # s1 139 x0 | uniform 0xfffffffc (vec4)
     nop ; ldunifrf.rf13                                             # s1 small.py:28 mul | uniform 0x0000238e
     nop ; smul24 rf44, rf39, rf13 ; ldunifrf.rf45                   # s1 small.py:28 mul | uniform 0x00003537
-    nop ; smul24 rf46, rf39, rf45 ; ldtmu.rf39                      # s1 small.py:28 mul | s1 138 x0
-    mov rf47, rf39.il ; mov rf48, rf39.ih ; ldtmu.rf39              # s1 138 x4 | s1 138 x0
-    add rf47, rf16, rf47 ; sub rf49, rf16, rf47 ; ldtmu.rf16        # s1 small.py:37 add | s1 small.py:37 sub | s1 138 x0
-    add rf50, rf17, rf48 ; smul24 rf47, rf47, rf7 ; ldtmu.rf7       # s1 small.py:37 add | s1 small.py:33 mul | s1 138 x0
-    mov tmuau, rf15 ; add rf51, rf47, rf1 ; ldtmu.rf47              # s1 138 x0 | s1 small.py:33 s0 | uniform 0xfffffffc (vec4)
-    asr rf51, rf51, 14 ; mov rf52, rf47.il                          # s1 small.py:33 s0 | s1 138 x5
-    mov rf53, rf47.ih ; smul24 rf47, rf52, rf13 ; ldtmu.rf13        # s1 138 x5 | s1 small.py:28 mul | s1 138 x0
-    add rf46, rf47, rf46 ; smul24 rf47, rf52, rf45 ; ldtmu.rf45     # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x0
-    sub rf47, rf47, rf44 ; add rf46, rf46, rf1 ; ldtmu.rf44         # s1 small.py:28 sub | s1 small.py:28 s6 | s1 138 x0
-    add tmuau, rf15, rf3 ; add rf3, rf47, rf1 ; thrsw               # s1 138 x0 | s1 small.py:28 s5 | uniform 0xfffffffc (vec4)
+    nop ; smul24 rf46, rf39, rf45 ; ldtmu.rf39                      # s1 small.py:28 mul | s1 139 x0
+    mov rf47, rf39.il ; mov rf48, rf39.ih ; ldtmu.rf39              # s1 139 x4 | s1 139 x0
+    add rf47, rf16, rf47 ; sub rf49, rf16, rf47 ; ldtmu.rf16        # s1 small.py:37 add | s1 small.py:37 sub | s1 139 x0
+    add rf50, rf17, rf48 ; smul24 rf47, rf47, rf7 ; ldtmu.rf7       # s1 small.py:37 add | s1 small.py:33 mul | s1 139 x0
+    mov tmuau, rf15 ; add rf51, rf47, rf1 ; ldtmu.rf47              # s1 139 x0 | s1 small.py:33 s0 | uniform 0xfffffffc (vec4)
+    asr rf51, rf51, 14 ; mov rf52, rf47.il                          # s1 small.py:33 s0 | s1 139 x5
+    mov rf53, rf47.ih ; smul24 rf47, rf52, rf13 ; ldtmu.rf13        # s1 139 x5 | s1 small.py:28 mul | s1 139 x0
+    add rf46, rf47, rf46 ; smul24 rf47, rf52, rf45 ; ldtmu.rf45     # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x0
+    sub rf47, rf47, rf44 ; add rf46, rf46, rf1 ; ldtmu.rf44         # s1 small.py:28 sub | s1 small.py:28 s6 | s1 139 x0
+    add tmuau, rf15, rf3 ; add rf3, rf47, rf1 ; thrsw               # s1 139 x0 | s1 small.py:28 s5 | uniform 0xfffffffc (vec4)
     asr rf17, rf46, 14 ; sub rf46, rf17, rf48                       # s1 small.py:28 s6 | s1 small.py:37 sub
-    asr rf3, rf3, 14 ; mov rf48, rf39.il                            # s1 small.py:28 s5 | s1 138 x4
-    mov rf47, rf39.ih ; add rf15, rf18, rf48 ; ldtmu.rf39           # s1 138 x4 | s1 small.py:37 add | s1 138 x0
-    mov rf52, rf39.il ; mov rf54, rf39.ih ; ldtmu.rf39              # s1 138 x6 | s1 138 x0
-    nop ; smul24 rf55, rf52, rf9 ; ldtmu.rf9                        # s1 small.py:28 mul | s1 138 x0
-    sub rf52, rf32, rf55 ; smul24 rf32, rf52, rf11 ; ldtmu.rf11     # s1 small.py:28 sub | s1 small.py:28 mul | s1 138 x0
-    add rf35, rf35, rf32 ; add rf52, rf52, rf1 ; ldtmu.rf32         # s1 small.py:28 add | s1 small.py:28 s2 | s1 138 x0
+    asr rf3, rf3, 14 ; mov rf48, rf39.il                            # s1 small.py:28 s5 | s1 139 x4
+    mov rf47, rf39.ih ; add rf15, rf18, rf48 ; ldtmu.rf39           # s1 139 x4 | s1 small.py:37 add | s1 139 x0
+    mov rf52, rf39.il ; mov rf54, rf39.ih ; ldtmu.rf39              # s1 139 x6 | s1 139 x0
+    nop ; smul24 rf55, rf52, rf9 ; ldtmu.rf9                        # s1 small.py:28 mul | s1 139 x0
+    sub rf52, rf32, rf55 ; smul24 rf32, rf52, rf11 ; ldtmu.rf11     # s1 small.py:28 sub | s1 small.py:28 mul | s1 139 x0
+    add rf35, rf35, rf32 ; add rf52, rf52, rf1 ; ldtmu.rf32         # s1 small.py:28 add | s1 small.py:28 s2 | s1 139 x0
     asr rf52, rf52, 14 ; add rf35, rf35, rf1                        # s1 small.py:28 s2 | s1 small.py:28 s3
-    asr rf35, rf35, 14 ; mov rf55, rf32.il                          # s1 small.py:28 s3 | s1 138 x7
-    mov rf32, rf32.ih ; smul24 rf28, rf55, rf28 ; ldunifrf.rf56     # s1 138 x7 | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
+    asr rf35, rf35, 14 ; mov rf55, rf32.il                          # s1 small.py:28 s3 | s1 139 x7
+    mov rf32, rf32.ih ; smul24 rf28, rf55, rf28 ; ldunifrf.rf56     # s1 139 x7 | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     sub rf30, rf31, rf28 ; smul24 rf28, rf55, rf30 ; ldunifrf.rf31  # s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003b21
     add rf28, rf29, rf28 ; add rf29, rf30, rf1 ; ldunifrf.rf30      # s1 small.py:28 add | s1 small.py:28 s4 | s1 small.py:28 mul | uniform 0x0000187e
     asr rf29, rf29, 14 ; add rf28, rf28, rf1                        # s1 small.py:28 s4 | s1 small.py:28 s7
@@ -318,15 +318,15 @@ loop:
     add rf28, rf28, rf1 ; smul24 rf59, rf59, rf56                   # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf28, rf28, 14 ; add rf59, rf59, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf62, rf59, 14 ; add rf59, rf3, rf28                        # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf3, rf17, rf59 ; sub rf17, rf3, rf28                     # s1 138 store rows | s1 small.py:41 y6
-    vpack rf49, rf17, rf49 ; add rf17, rf52, rf62                   # s1 138 store rows | s1 small.py:41 y2
-    vpack rf17, rf17, rf61 ; sub rf52, rf52, rf62                   # s1 138 store rows | s1 small.py:41 y5
+    vpack rf3, rf17, rf59 ; sub rf17, rf3, rf28                     # s1 139 store rows | s1 small.py:41 y6
+    vpack rf49, rf17, rf49 ; add rf17, rf52, rf62                   # s1 139 store rows | s1 small.py:41 y2
+    vpack rf17, rf17, rf61 ; sub rf52, rf52, rf62                   # s1 139 store rows | s1 small.py:41 y5
     sub rf29, rf51, rf29 ; smul24 rf50, rf50, rf56 ; ldunifrf.rf51  # s1 small.py:41 y4 | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x00003b21
-    vpack rf29, rf29, rf52 ; add rf50, rf50, rf1 ; ldunifrf.rf52    # s1 138 store rows | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x0000187e
+    vpack rf29, rf29, rf52 ; add rf50, rf50, rf1 ; ldunifrf.rf52    # s1 139 store rows | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x0000187e
     asr rf50, rf50, 14 ; smul24 rf56, rf33, rf31                    # s1 small.py:33 s0 | s1 small.py:28 mul
     sub rf31, rf18, rf48 ; smul24 rf18, rf54, rf31 ; ldunifrf.rf48  # s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003ec5
-    mov rf61, rf39.il ; smul24 rf54, rf54, rf30                     # s1 138 x6 | s1 small.py:28 mul
-    add rf33, rf56, rf54 ; smul24 rf54, rf33, rf30 ; ldtmu.rf30     # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x0
+    mov rf61, rf39.il ; smul24 rf54, rf54, rf30                     # s1 139 x6 | s1 small.py:28 mul
+    add rf33, rf56, rf54 ; smul24 rf54, rf33, rf30 ; ldtmu.rf30     # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x0
     sub rf33, rf54, rf18 ; add rf18, rf33, rf1 ; ldunifrf.rf54      # s1 small.py:28 sub | s1 small.py:28 s3 | s1 small.py:28 mul | uniform 0x00000c7c
     asr rf18, rf18, 14 ; add rf33, rf33, rf1                        # s1 small.py:28 s3 | s1 small.py:28 s2
     asr rf56, rf33, 14 ; smul24 rf33, rf22, rf57                    # s1 small.py:28 s2 | s1 small.py:28 mul
@@ -336,7 +336,7 @@ loop:
     sub rf22, rf22, rf62 ; add rf18, rf18, rf1 ; ldunifrf.rf62      # s1 small.py:28 sub | s1 small.py:28 s7 | s1 small.py:28 mul | uniform 0x00003537
     asr rf18, rf18, 14 ; add rf22, rf22, rf1                        # s1 small.py:28 s7 | s1 small.py:28 s4
     asr rf58, rf22, 14 ; smul24 rf22, rf53, rf55                    # s1 small.py:28 s4 | s1 small.py:28 mul
-    mov rf55, rf39.ih ; smul24 rf39, rf40, rf55                     # s1 138 x6 | s1 small.py:28 mul
+    mov rf55, rf39.ih ; smul24 rf39, rf40, rf55                     # s1 139 x6 | s1 small.py:28 mul
     nop ; smul24 rf40, rf40, rf60                                   # s1 small.py:28 mul
     add rf22, rf22, rf40 ; smul24 rf40, rf53, rf60                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf39, rf40, rf39 ; add rf22, rf22, rf1 ; ldunifrf.rf40      # s1 small.py:28 sub | s1 small.py:28 s6 | s1 small.py:33 mul | uniform 0x00002d41
@@ -352,20 +352,20 @@ loop:
     add rf22, rf22, rf1 ; smul24 rf57, rf57, rf35                   # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf22, rf22, 14 ; add rf57, rf57, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf60, rf57, 14 ; add rf57, rf39, rf22                       # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf18, rf18, rf57 ; sub rf22, rf39, rf22                   # s1 138 store rows | s1 small.py:41 y6
-    vpack rf46, rf22, rf46 ; add rf22, rf56, rf60                   # s1 138 store rows | s1 small.py:41 y2
-    vpack rf22, rf22, rf58 ; sub rf56, rf56, rf60 ; ldunifrf.rf58   # s1 138 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00003b21
+    vpack rf18, rf18, rf57 ; sub rf22, rf39, rf22                   # s1 139 store rows | s1 small.py:41 y6
+    vpack rf46, rf22, rf46 ; add rf22, rf56, rf60                   # s1 139 store rows | s1 small.py:41 y2
+    vpack rf22, rf22, rf58 ; sub rf56, rf56, rf60 ; ldunifrf.rf58   # s1 139 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00003b21
     sub rf15, rf32, rf53 ; smul24 rf32, rf15, rf35 ; ldunifrf.rf35  # s1 small.py:41 y4 | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x0000187e
-    vpack rf15, rf15, rf56 ; add rf32, rf32, rf1 ; ldunifrf.rf56    # s1 138 store rows | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x00003ec5
+    vpack rf15, rf15, rf56 ; add rf32, rf32, rf1 ; ldunifrf.rf56    # s1 139 store rows | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x00003ec5
     asr rf32, rf32, 14 ; smul24 rf53, rf36, rf51                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    mov rf51, rf30.il ; smul24 rf60, rf61, rf51 ; ldunifrf.rf39     # s1 138 x7 | s1 small.py:28 mul | uniform 0x00000c7c
-    mov rf61, rf30.ih ; smul24 rf30, rf61, rf52                     # s1 138 x7 | s1 small.py:28 mul
+    mov rf51, rf30.il ; smul24 rf60, rf61, rf51 ; ldunifrf.rf39     # s1 139 x7 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov rf61, rf30.ih ; smul24 rf30, rf61, rf52                     # s1 139 x7 | s1 small.py:28 mul
     add rf30, rf53, rf30 ; smul24 rf36, rf36, rf52 ; ldunifrf.rf52  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x0000238e
     sub rf36, rf36, rf60 ; add rf30, rf30, rf1 ; ldunifrf.rf60      # s1 small.py:28 sub | s1 small.py:28 s3 | s1 small.py:28 mul | uniform 0x00003537
     asr rf30, rf30, 14 ; add rf36, rf36, rf1                        # s1 small.py:28 s3 | s1 small.py:28 s2
     asr rf53, rf36, 14 ; smul24 rf36, rf23, rf48                    # s1 small.py:28 s2 | s1 small.py:28 mul
-    mov rf48, rf13.il ; smul24 rf57, rf51, rf48                     # s1 138 x5 | s1 small.py:28 mul
-    mov rf51, rf13.ih ; smul24 rf13, rf51, rf54                     # s1 138 x5 | s1 small.py:28 mul
+    mov rf48, rf13.il ; smul24 rf57, rf51, rf48                     # s1 139 x5 | s1 small.py:28 mul
+    mov rf51, rf13.ih ; smul24 rf13, rf51, rf54                     # s1 139 x5 | s1 small.py:28 mul
     add rf13, rf36, rf13 ; smul24 rf23, rf23, rf54                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf23, rf23, rf57 ; add rf13, rf13, rf1 ; ldunifrf.rf57      # s1 small.py:28 sub | s1 small.py:28 s7 | s1 small.py:33 mul | uniform 0x00002d41
     asr rf13, rf13, 14 ; add rf23, rf23, rf1                        # s1 small.py:28 s7 | s1 small.py:28 s4
@@ -386,15 +386,15 @@ loop:
     add rf23, rf23, rf1 ; smul24 rf33, rf33, rf40                   # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf23, rf23, 14 ; add rf33, rf33, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf41, rf33, 14 ; add rf33, rf30, rf23                       # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf13, rf13, rf33 ; sub rf23, rf30, rf23                   # s1 138 store rows | s1 small.py:41 y6
-    vpack rf31, rf23, rf31 ; add rf23, rf53, rf41                   # s1 138 store rows | s1 small.py:41 y2
-    vpack rf23, rf23, rf62 ; sub rf41, rf53, rf41 ; ldunifrf.rf53   # s1 138 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00003ec5
-    sub rf36, rf32, rf36 ; add rf62, rf19, rf47 ; ldtmu.rf32        # s1 small.py:41 y4 | s1 small.py:37 add | s1 138 x0
-    vpack rf36, rf36, rf41 ; smul24 rf40, rf62, rf40 ; ldunifrf.rf41 # s1 138 store rows | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf13, rf13, rf33 ; sub rf23, rf30, rf23                   # s1 139 store rows | s1 small.py:41 y6
+    vpack rf31, rf23, rf31 ; add rf23, rf53, rf41                   # s1 139 store rows | s1 small.py:41 y2
+    vpack rf23, rf23, rf62 ; sub rf41, rf53, rf41 ; ldunifrf.rf53   # s1 139 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00003ec5
+    sub rf36, rf32, rf36 ; add rf62, rf19, rf47 ; ldtmu.rf32        # s1 small.py:41 y4 | s1 small.py:37 add | s1 139 x0
+    vpack rf36, rf36, rf41 ; smul24 rf40, rf62, rf40 ; ldunifrf.rf41 # s1 139 store rows | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000c7c
     sub rf40, rf19, rf47 ; add rf19, rf40, rf1 ; ldunifrf.rf47      # s1 small.py:37 sub | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x0000238e
     asr rf19, rf19, 14 ; smul24 rf62, rf37, rf58                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    mov rf30, rf16.il ; smul24 rf58, rf55, rf58                     # s1 138 x4 | s1 small.py:28 mul
-    mov rf55, rf16.ih ; smul24 rf16, rf55, rf35                     # s1 138 x4 | s1 small.py:28 mul
+    mov rf30, rf16.il ; smul24 rf58, rf55, rf58                     # s1 139 x4 | s1 small.py:28 mul
+    mov rf55, rf16.ih ; smul24 rf16, rf55, rf35                     # s1 139 x4 | s1 small.py:28 mul
     add rf16, rf62, rf16 ; smul24 rf35, rf37, rf35 ; ldunifrf.rf37  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00003537
     sub rf35, rf35, rf58 ; add rf16, rf16, rf1                      # s1 small.py:28 sub | s1 small.py:28 s3
     asr rf16, rf16, 14 ; add rf35, rf35, rf1                        # s1 small.py:28 s3 | s1 small.py:28 s2
@@ -421,27 +421,27 @@ loop:
     add rf20, rf20, rf1 ; smul24 rf56, rf56, rf57                   # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf20, rf20, 14 ; add rf56, rf56, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf61, rf56, 14 ; add rf56, rf24, rf20                       # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf16, rf16, rf56 ; sub rf20, rf24, rf20                   # s1 138 store rows | s1 small.py:41 y6
-    vpack rf40, rf20, rf40 ; add rf20, rf58, rf61                   # s1 138 store rows | s1 small.py:41 y2
-    vpack rf20, rf20, rf42 ; sub rf42, rf58, rf61 ; ldunifrf.rf58   # s1 138 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf16, rf16, rf56 ; sub rf20, rf24, rf20                   # s1 139 store rows | s1 small.py:41 y6
+    vpack rf40, rf20, rf40 ; add rf20, rf58, rf61                   # s1 139 store rows | s1 small.py:41 y2
+    vpack rf20, rf20, rf42 ; sub rf42, rf58, rf61 ; ldunifrf.rf58   # s1 139 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00000c7c
     sub rf19, rf19, rf60 ; smul24 rf39, rf39, rf57 ; ldunifrf.rf57  # s1 small.py:41 y4 | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x0000238e
-    vpack rf19, rf19, rf42 ; add rf39, rf39, rf1 ; ldunifrf.rf42    # s1 138 store rows | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x00003537
-    asr rf34, rf39, 14 ; mov rf39, rf34.ih                          # s1 small.py:33 s0 | s1 138 x2
-    mov rf61, rf9.il ; smul24 rf60, rf38, rf54                      # s1 138 x6 | s1 small.py:28 mul
-    mov rf54, rf9.ih ; smul24 rf9, rf61, rf54                       # s1 138 x6 | s1 small.py:28 mul
-    mov rf24, rf32.il ; smul24 rf61, rf61, rf48                     # s1 138 x7 | s1 small.py:28 mul
+    vpack rf19, rf19, rf42 ; add rf39, rf39, rf1 ; ldunifrf.rf42    # s1 139 store rows | s1 small.py:33 s0 | s1 small.py:28 mul | uniform 0x00003537
+    asr rf34, rf39, 14 ; mov rf39, rf34.ih                          # s1 small.py:33 s0 | s1 139 x2
+    mov rf61, rf9.il ; smul24 rf60, rf38, rf54                      # s1 139 x6 | s1 small.py:28 mul
+    mov rf54, rf9.ih ; smul24 rf9, rf61, rf54                       # s1 139 x6 | s1 small.py:28 mul
+    mov rf24, rf32.il ; smul24 rf61, rf61, rf48                     # s1 139 x7 | s1 small.py:28 mul
     add rf38, rf60, rf61 ; smul24 rf48, rf38, rf48 ; ldunifrf.rf60  # s1 small.py:28 add | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     sub rf38, rf48, rf9 ; add rf9, rf38, rf1                        # s1 small.py:28 sub | s1 small.py:28 s3
     asr rf9, rf9, 14 ; add rf38, rf38, rf1                          # s1 small.py:28 s3 | s1 small.py:28 s2
     asr rf48, rf38, 14 ; smul24 rf38, rf25, rf53                    # s1 small.py:28 s2 | s1 small.py:28 mul
-    mov rf53, rf32.ih ; smul24 rf32, rf24, rf53                     # s1 138 x7 | s1 small.py:28 mul
-    mov rf61, rf45.il ; smul24 rf24, rf24, rf41                     # s1 138 x5 | s1 small.py:28 mul
+    mov rf53, rf32.ih ; smul24 rf32, rf24, rf53                     # s1 139 x7 | s1 small.py:28 mul
+    mov rf61, rf45.il ; smul24 rf24, rf24, rf41                     # s1 139 x5 | s1 small.py:28 mul
     add rf24, rf38, rf24 ; smul24 rf25, rf25, rf41                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf25, rf25, rf32 ; add rf24, rf24, rf1 ; ldunifrf.rf32      # s1 small.py:28 sub | s1 small.py:28 s7 | s1 small.py:28 mul | uniform 0x00003b21
     asr rf24, rf24, 14 ; add rf25, rf25, rf1                        # s1 small.py:28 s7 | s1 small.py:28 s4
-    asr rf25, rf25, 14 ; mov rf45, rf45.ih                          # s1 small.py:28 s4 | s1 138 x5
-    mov rf41, rf10.il ; smul24 rf38, rf61, rf47                     # s1 138 x3 | s1 small.py:28 mul
-    mov rf47, rf10.ih ; smul24 rf10, rf41, rf47                     # s1 138 x3 | s1 small.py:28 mul
+    asr rf25, rf25, 14 ; mov rf45, rf45.ih                          # s1 small.py:28 s4 | s1 139 x5
+    mov rf41, rf10.il ; smul24 rf38, rf61, rf47                     # s1 139 x3 | s1 small.py:28 mul
+    mov rf47, rf10.ih ; smul24 rf10, rf41, rf47                     # s1 139 x3 | s1 small.py:28 mul
     add rf56, rf34, rf9 ; smul24 rf41, rf41, rf37                   # s1 small.py:41 e0 | s1 small.py:28 mul
     add rf37, rf38, rf41 ; smul24 rf38, rf61, rf37                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf37, rf38, rf10 ; add rf10, rf37, rf1 ; ldunifrf.rf38      # s1 small.py:28 sub | s1 small.py:28 s6 | s1 small.py:28 mul | uniform 0x0000187e
@@ -457,15 +457,15 @@ loop:
     add rf24, rf24, rf1 ; smul24 rf30, rf30, rf35                   # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf24, rf24, 14 ; add rf30, rf30, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf41, rf30, 14 ; add rf30, rf9, rf24                        # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf10, rf10, rf30 ; sub rf24, rf9, rf24 ; ldtmu.rf9        # s1 138 store rows | s1 small.py:41 y6 | s1 138 x0
-    vpack rf56, rf24, rf56 ; add rf24, rf48, rf41 ; ldunifrf.rf30   # s1 138 store rows | s1 small.py:41 y2 | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf10, rf10, rf30 ; sub rf24, rf9, rf24 ; ldtmu.rf9        # s1 139 store rows | s1 small.py:41 y6 | s1 139 x0
+    vpack rf56, rf24, rf56 ; add rf24, rf48, rf41 ; ldunifrf.rf30   # s1 139 store rows | s1 small.py:41 y2 | s1 small.py:28 mul | uniform 0x00000c7c
     sub rf48, rf48, rf41 ; add rf41, rf34, rf25                     # s1 small.py:41 y5 | s1 small.py:41 y3
-    vpack rf24, rf24, rf41 ; sub rf25, rf34, rf25 ; ldunifrf.rf34   # s1 138 store rows | s1 small.py:41 y4 | s1 small.py:28 mul | uniform 0x0000238e
-    vpack rf25, rf25, rf48 ; add rf48, rf12, rf55                   # s1 138 store rows | s1 small.py:37 add
+    vpack rf24, rf24, rf41 ; sub rf25, rf34, rf25 ; ldunifrf.rf34   # s1 139 store rows | s1 small.py:41 y4 | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf25, rf25, rf48 ; add rf48, rf12, rf55                   # s1 139 store rows | s1 small.py:37 add
     sub rf35, rf12, rf55 ; smul24 rf12, rf48, rf35 ; ldunifrf.rf48  # s1 small.py:37 sub | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x00003537
     add rf12, rf12, rf1 ; smul24 rf55, rf39, rf51                   # s1 small.py:33 s0 | s1 small.py:28 mul
     asr rf12, rf12, 14 ; smul24 rf51, rf54, rf51                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    mov rf41, rf7.il ; smul24 rf54, rf54, rf52                      # s1 138 x4 | s1 small.py:28 mul
+    mov rf41, rf7.il ; smul24 rf54, rf54, rf52                      # s1 139 x4 | s1 small.py:28 mul
     add rf39, rf55, rf54 ; smul24 rf52, rf39, rf52 ; ldunifrf.rf54  # s1 small.py:28 add | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     sub rf51, rf52, rf51 ; add rf39, rf39, rf1                      # s1 small.py:28 sub | s1 small.py:28 s3
     asr rf39, rf39, 14 ; add rf51, rf51, rf1                        # s1 small.py:28 s3 | s1 small.py:28 s2
@@ -476,7 +476,7 @@ loop:
     sub rf26, rf26, rf55 ; add rf12, rf12, rf1                      # s1 small.py:28 sub | s1 small.py:28 s7
     asr rf12, rf12, 14 ; add rf26, rf26, rf1                        # s1 small.py:28 s7 | s1 small.py:28 s4
     asr rf55, rf26, 14 ; smul24 rf26, rf45, rf57                    # s1 small.py:28 s4 | s1 small.py:28 mul
-    mov rf57, rf7.ih ; smul24 rf7, rf47, rf57                       # s1 138 x4 | s1 small.py:28 mul
+    mov rf57, rf7.ih ; smul24 rf7, rf47, rf57                       # s1 139 x4 | s1 small.py:28 mul
     add rf58, rf8, rf41 ; smul24 rf47, rf47, rf42                   # s1 small.py:37 add | s1 small.py:28 mul
     add rf26, rf26, rf47 ; smul24 rf42, rf45, rf42 ; ldunifrf.rf45  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x0000187e
     sub rf26, rf42, rf7 ; add rf7, rf26, rf1 ; ldunifrf.rf42        # s1 small.py:28 sub | s1 small.py:28 s6 | s1 small.py:28 mul | uniform 0x00003ec5
@@ -492,28 +492,28 @@ loop:
     add rf12, rf12, rf1 ; smul24 rf62, rf62, rf60                   # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf12, rf12, 14 ; add rf62, rf62, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf61, rf62, 14 ; add rf62, rf26, rf12                       # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf7, rf7, rf62 ; sub rf12, rf26, rf12                     # s1 138 store rows | s1 small.py:41 y6
-    vpack rf35, rf12, rf35 ; add rf12, rf52, rf61                   # s1 138 store rows | s1 small.py:41 y2
-    vpack rf12, rf12, rf53 ; sub rf52, rf52, rf61 ; ldunifrf.rf53   # s1 138 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf7, rf7, rf62 ; sub rf12, rf26, rf12                     # s1 139 store rows | s1 small.py:41 y6
+    vpack rf35, rf12, rf35 ; add rf12, rf52, rf61                   # s1 139 store rows | s1 small.py:41 y2
+    vpack rf12, rf12, rf53 ; sub rf52, rf52, rf61 ; ldunifrf.rf53   # s1 139 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x0000238e
     sub rf39, rf39, rf47 ; smul24 rf47, rf58, rf60 ; ldunifrf.rf58  # s1 small.py:41 y4 | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x00003537
-    vpack rf8, rf39, rf52 ; sub rf39, rf8, rf41 ; ldunifrf.rf41     # s1 138 store rows | s1 small.py:37 sub | s1 small.py:33 mul | uniform 0x00002d41
-    add rf47, rf47, rf1 ; mov rf52, rf21.il                         # s1 small.py:33 s0 | s1 138 x2
-    asr rf21, rf47, 14 ; mov rf47, rf21.ih                          # s1 small.py:33 s0 | s1 138 x2
-    mov rf61, rf11.il ; smul24 rf60, rf52, rf32                     # s1 138 x6 | s1 small.py:28 mul
-    mov rf32, rf11.ih ; smul24 rf11, rf61, rf32                     # s1 138 x6 | s1 small.py:28 mul
-    mov rf61, rf5.ih ; smul24 rf5, rf61, rf38                       # s1 138 x1 | s1 small.py:28 mul
+    vpack rf8, rf39, rf52 ; sub rf39, rf8, rf41 ; ldunifrf.rf41     # s1 139 store rows | s1 small.py:37 sub | s1 small.py:33 mul | uniform 0x00002d41
+    add rf47, rf47, rf1 ; mov rf52, rf21.il                         # s1 small.py:33 s0 | s1 139 x2
+    asr rf21, rf47, 14 ; mov rf47, rf21.ih                          # s1 small.py:33 s0 | s1 139 x2
+    mov rf61, rf11.il ; smul24 rf60, rf52, rf32                     # s1 139 x6 | s1 small.py:28 mul
+    mov rf32, rf11.ih ; smul24 rf11, rf61, rf32                     # s1 139 x6 | s1 small.py:28 mul
+    mov rf61, rf5.ih ; smul24 rf5, rf61, rf38                       # s1 139 x1 | s1 small.py:28 mul
     add rf5, rf60, rf5 ; smul24 rf38, rf52, rf38                    # s1 small.py:28 add | s1 small.py:28 mul
     sub rf11, rf38, rf11 ; add rf5, rf5, rf1 ; ldunifrf.rf38        # s1 small.py:28 sub | s1 small.py:28 s3 | s2 small.py:33 add | uniform 0x00042000
     asr rf5, rf5, 14 ; add rf11, rf11, rf1                          # s1 small.py:28 s3 | s1 small.py:28 s2
     asr rf52, rf11, 14 ; smul24 rf11, rf14, rf37                    # s1 small.py:28 s2 | s1 small.py:28 mul
-    mov rf9, rf9.il ; mov rf60, rf9.ih                              # s1 138 x7
-    mov rf37, rf44.il ; smul24 rf26, rf9, rf37                      # s1 138 x5 | s1 small.py:28 mul
-    mov rf44, rf44.ih ; smul24 rf9, rf9, rf30                       # s1 138 x5 | s1 small.py:28 mul
+    mov rf9, rf9.il ; mov rf60, rf9.ih                              # s1 139 x7
+    mov rf37, rf44.il ; smul24 rf26, rf9, rf37                      # s1 139 x5 | s1 small.py:28 mul
+    mov rf44, rf44.ih ; smul24 rf9, rf9, rf30                       # s1 139 x5 | s1 small.py:28 mul
     add rf9, rf11, rf9 ; smul24 rf11, rf14, rf30                    # s1 small.py:28 add | s1 small.py:28 mul
     sub rf11, rf11, rf26 ; add rf9, rf9, rf1 ; ldunifrf.rf26        # s1 small.py:28 sub | s1 small.py:28 s7 | s1 small.py:28 mul | uniform 0x00003b21
     asr rf9, rf9, 14 ; add rf11, rf11, rf1                          # s1 small.py:28 s7 | s1 small.py:28 s4
     asr rf14, rf11, 14 ; smul24 rf11, rf37, rf34                    # s1 small.py:28 s4 | s1 small.py:28 mul
-    mov rf43, rf43.il ; mov rf30, rf43.ih                           # s1 138 x3
+    mov rf43, rf43.il ; mov rf30, rf43.ih                           # s1 139 x3
     add rf34, rf21, rf5 ; smul24 rf62, rf43, rf34                   # s1 small.py:41 e0 | s1 small.py:28 mul
     sub rf21, rf21, rf5 ; smul24 rf5, rf43, rf48                    # s1 small.py:41 e3 | s1 small.py:28 mul
     add rf5, rf11, rf5 ; smul24 rf11, rf37, rf48 ; ldunifrf.rf37    # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x0000187e
@@ -530,15 +530,15 @@ loop:
     add rf9, rf9, rf1 ; smul24 rf39, rf39, rf54                     # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf9, rf9, 14 ; add rf39, rf39, rf1                          # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf33, rf39, 14 ; add rf39, rf11, rf9                        # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf5, rf5, rf39 ; sub rf9, rf11, rf9                       # s1 138 store rows | s1 small.py:41 y6
-    vpack rf34, rf9, rf34 ; add rf9, rf52, rf33                     # s1 138 store rows | s1 small.py:41 y2
-    vpack rf9, rf9, rf43 ; sub rf33, rf52, rf33 ; ldunifrf.rf43     # s1 138 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf5, rf5, rf39 ; sub rf9, rf11, rf9                       # s1 139 store rows | s1 small.py:41 y6
+    vpack rf34, rf9, rf34 ; add rf9, rf52, rf33                     # s1 139 store rows | s1 small.py:41 y2
+    vpack rf9, rf9, rf43 ; sub rf33, rf52, rf33 ; ldunifrf.rf43     # s1 139 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x0000238e
     sub rf14, rf21, rf14 ; add rf21, rf27, rf57 ; ldunifrf.rf52     # s1 small.py:41 y4 | s1 small.py:37 add | s1 small.py:28 mul | uniform 0x00003537
-    vpack rf14, rf14, rf33 ; smul24 rf21, rf21, rf54 ; ldunifrf.rf33 # s1 138 store rows | s1 small.py:33 mul | s2 142 load dst | uniform value:dst
+    vpack rf14, rf14, rf33 ; smul24 rf21, rf21, rf54 ; ldunifrf.rf33 # s1 139 store rows | s1 small.py:33 mul | s2 143 load dst | uniform value:dst
     sub rf27, rf27, rf57 ; add rf21, rf21, rf1 ; ldunifrf.rf57      # s1 small.py:37 sub | s1 small.py:33 s0 | s1 small.py:33 mul | uniform 0x00002d41
     asr rf21, rf21, 14 ; smul24 rf54, rf47, rf51                    # s1 small.py:33 s0 | s1 small.py:28 mul
-    mov rf11, rf3.il ; smul24 rf51, rf32, rf51                      # s2 140 x0 | s1 small.py:28 mul
-    mov rf39, rf10.il ; smul24 rf32, rf32, rf45                     # s2 140 x4 | s1 small.py:28 mul
+    mov rf11, rf3.il ; smul24 rf51, rf32, rf51                      # s2 141 x0 | s1 small.py:28 mul
+    mov rf39, rf10.il ; smul24 rf32, rf32, rf45                     # s2 141 x4 | s1 small.py:28 mul
     add rf32, rf54, rf32 ; smul24 rf45, rf47, rf45                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf45, rf45, rf51 ; add rf32, rf32, rf1                      # s1 small.py:28 sub | s1 small.py:28 s3
     asr rf32, rf32, 14 ; add rf45, rf45, rf1                        # s1 small.py:28 s3 | s1 small.py:28 s2
@@ -565,37 +565,37 @@ loop:
     add rf21, rf21, rf1 ; smul24 rf39, rf39, rf41                   # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf21, rf21, 14 ; add rf39, rf39, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf50, rf39, 14 ; add rf39, rf27, rf21                       # s1 small.py:33 m5 | s1 small.py:41 y1
-    vpack rf11, rf11, rf39 ; sub rf21, rf27, rf21                   # s1 138 store rows | s1 small.py:41 y6
-    vpack rf42, rf21, rf42 ; add rf21, rf51, rf50                   # s1 138 store rows | s1 small.py:41 y2
-    vpack rf21, rf21, rf54 ; sub rf50, rf51, rf50 ; ldunifrf.rf51   # s1 138 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x0000238e
-    sub rf32, rf32, rf58 ; smul24 rf41, rf60, rf41 ; ldunifrf.rf58  # s1 small.py:41 y4 | s2 small.py:33 mul | s2 142 load dst | uniform value:dst_stride
-    vpack rf32, rf32, rf50 ; add rf38, rf41, rf38                   # s1 138 store rows | s2 small.py:33 add
-    asr rf38, rf38, 14 ; mov rf41, rf13.il                          # s2 small.py:33 s0 | s2 140 x2
-    mov rf50, rf5.il ; smul24 rf26, rf41, rf26                      # s2 140 x6 | s2 small.py:28 mul
-    mov rf60, rf18.il ; smul24 rf37, rf50, rf37                     # s2 140 x1 | s2 small.py:28 mul
+    vpack rf11, rf11, rf39 ; sub rf21, rf27, rf21                   # s1 139 store rows | s1 small.py:41 y6
+    vpack rf42, rf21, rf42 ; add rf21, rf51, rf50                   # s1 139 store rows | s1 small.py:41 y2
+    vpack rf21, rf21, rf54 ; sub rf50, rf51, rf50 ; ldunifrf.rf51   # s1 139 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x0000238e
+    sub rf32, rf32, rf58 ; smul24 rf41, rf60, rf41 ; ldunifrf.rf58  # s1 small.py:41 y4 | s2 small.py:33 mul | s2 143 load dst | uniform value:dst_stride
+    vpack rf32, rf32, rf50 ; add rf38, rf41, rf38                   # s1 139 store rows | s2 small.py:33 add
+    asr rf38, rf38, 14 ; mov rf41, rf13.il                          # s2 small.py:33 s0 | s2 141 x2
+    mov rf50, rf5.il ; smul24 rf26, rf41, rf26                      # s2 141 x6 | s2 small.py:28 mul
+    mov rf60, rf18.il ; smul24 rf37, rf50, rf37                     # s2 141 x1 | s2 small.py:28 mul
     add rf26, rf26, rf37 ; smul24 rf37, rf60, rf62                  # s2 small.py:28 add | s2 small.py:28 mul
-    add rf26, rf26, rf1 ; mov rf62, rf11.il                         # s2 small.py:28 s3 | s2 140 x7
+    add rf26, rf26, rf1 ; mov rf62, rf11.il                         # s2 small.py:28 s3 | s2 141 x7
     asr rf26, rf26, 14 ; smul24 rf48, rf62, rf48                    # s2 small.py:28 s3 | s2 small.py:28 mul
-    add rf37, rf37, rf48 ; mov rf48, rf7.il                         # s2 small.py:28 add | s2 140 x5
+    add rf37, rf37, rf48 ; mov rf48, rf7.il                         # s2 small.py:28 add | s2 141 x5
     add rf37, rf37, rf1 ; smul24 rf43, rf48, rf43                   # s2 small.py:28 s7 | s2 small.py:28 mul
-    asr rf37, rf37, 14 ; mov rf54, rf16.il                          # s2 small.py:28 s7 | s2 140 x3
-    mov rf52, rf3.ih ; smul24 rf3, rf54, rf52                       # s2 140 x0 | s2 small.py:28 mul
-    add rf3, rf43, rf3 ; mov rf10, rf10.ih                          # s2 small.py:28 add | s2 140 x4
+    asr rf37, rf37, 14 ; mov rf54, rf16.il                          # s2 small.py:28 s7 | s2 141 x3
+    mov rf52, rf3.ih ; smul24 rf3, rf54, rf52                       # s2 141 x0 | s2 small.py:28 mul
+    add rf3, rf43, rf3 ; mov rf10, rf10.ih                          # s2 small.py:28 add | s2 141 x4
     add rf3, rf3, rf1 ; add rf43, rf38, rf26                        # s2 small.py:28 s6 | s2 small.py:41 e0
     asr rf3, rf3, 14 ; sub rf26, rf38, rf26                         # s2 small.py:28 s6 | s2 small.py:41 e3
     add rf3, rf37, rf3 ; sub rf37, rf37, rf3                        # s2 small.py:41 o7 | s2 small.py:41 o6
     add rf3, rf43, rf3 ; sub rf43, rf43, rf3                        # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf3, rf3, 5 ; mov rf13, rf13.ih                             # s2 142 shr | s2 140 x2
-    asr rf33, rf43, 5 ; add rf6, rf33, rf6                          # s2 142 shr | s2 142 load dst
-    mov tmua, rf6 ; mov rf5, rf5.ih ; thrsw                         # s2 142 load dst | s2 140 x6
-    mov rf30, rf18.ih ; smul24 rf18, rf30, rf57                     # s2 140 x1 | s2 small.py:33 mul
-    mov rf18, rf11.ih ; add rf11, rf18, rf55 ; ldunifrf.rf55        # s2 140 x7 | s2 small.py:33 add | s1 small.py:33 mul | uniform 0x00002d41
+    asr rf3, rf3, 5 ; mov rf13, rf13.ih                             # s2 143 shr | s2 141 x2
+    asr rf33, rf43, 5 ; add rf6, rf33, rf6                          # s2 143 shr | s2 143 load dst
+    mov tmua, rf6 ; mov rf5, rf5.ih ; thrsw                         # s2 143 load dst | s2 141 x6
+    mov rf30, rf18.ih ; smul24 rf18, rf30, rf57                     # s2 141 x1 | s2 small.py:33 mul
+    mov rf18, rf11.ih ; add rf11, rf18, rf55 ; ldunifrf.rf55        # s2 141 x7 | s2 small.py:33 add | s1 small.py:33 mul | uniform 0x00002d41
     asr rf11, rf11, 14 ; smul24 rf41, rf41, rf47                    # s2 small.py:33 s1 | s2 small.py:28 mul
-    mov rf50, rf7.ih ; smul24 rf45, rf50, rf45 ; ldtmu.rf7          # s2 140 x5 | s2 small.py:28 mul | s2 142 load dst
-    and rf41, rf7, rf2 ; sub rf45, rf41, rf45 ; ldunifrf.rf47       # s2 142 load dst | s2 small.py:28 sub | s2 small.py:33 add | uniform 0x00042000
-    add rf3, rf41, rf3 ; add rf41, rf45, rf1 ; ldunifrf.rf45        # s2 142 add | s2 small.py:28 s2 | s1 small.py:28 mul | uniform 0x00003b21
-    max rf3, rf3, 0 ; mov rf16, rf16.ih                             # s2 142 clip | s2 140 x3
-    min rf3, rf3, rf2 ; smul24 rf53, rf60, rf53 ; ldunifrf.rf60     # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
+    mov rf50, rf7.ih ; smul24 rf45, rf50, rf45 ; ldtmu.rf7          # s2 141 x5 | s2 small.py:28 mul | s2 143 load dst
+    and rf41, rf7, rf2 ; sub rf45, rf41, rf45 ; ldunifrf.rf47       # s2 143 load dst | s2 small.py:28 sub | s2 small.py:33 add | uniform 0x00042000
+    add rf3, rf41, rf3 ; add rf41, rf45, rf1 ; ldunifrf.rf45        # s2 143 add | s2 small.py:28 s2 | s1 small.py:28 mul | uniform 0x00003b21
+    max rf3, rf3, 0 ; mov rf16, rf16.ih                             # s2 143 clip | s2 141 x3
+    min rf3, rf3, rf2 ; smul24 rf53, rf60, rf53 ; ldunifrf.rf60     # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
     asr rf41, rf41, 14 ; smul24 rf44, rf62, rf44                    # s2 small.py:28 s2 | s2 small.py:28 mul
     sub rf44, rf53, rf44 ; smul24 rf48, rf48, rf61 ; ldunifrf.rf53  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003ec5
     add rf44, rf44, rf1 ; smul24 rf51, rf54, rf51 ; ldunifrf.rf54   # s2 small.py:28 s4 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
@@ -603,57 +603,57 @@ loop:
     add rf48, rf48, rf1 ; add rf51, rf11, rf41 ; ldunifrf.rf61      # s2 small.py:28 s5 | s2 small.py:41 e1 | s1 small.py:28 mul | uniform 0x0000238e
     asr rf11, rf48, 14 ; sub rf41, rf11, rf41                       # s2 small.py:28 s5 | s2 small.py:41 e2
     sub rf11, rf44, rf11 ; add rf44, rf44, rf11 ; ldunifrf.rf48     # s2 small.py:41 o5 | s2 small.py:41 o4 | s1 small.py:28 mul | uniform 0x00003537
-    add rf11, rf37, rf11 ; sub rf37, rf37, rf11 ; ldunifrf.rf62     # s2 small.py:37 add | s2 small.py:37 sub | s2 142 load dst | uniform 0x00000100
-    add rf43, rf6, rf58 ; smul24 rf11, rf11, rf57                   # s2 142 load dst | s2 small.py:33 mul
+    add rf11, rf37, rf11 ; sub rf37, rf37, rf11 ; ldunifrf.rf62     # s2 small.py:37 add | s2 small.py:37 sub | s2 143 load dst | uniform 0x00000100
+    add rf43, rf6, rf58 ; smul24 rf11, rf11, rf57                   # s2 143 load dst | s2 small.py:33 mul
     add rf11, rf11, rf1 ; smul24 rf37, rf37, rf57                   # s2 small.py:33 m6 | s2 small.py:33 mul
     asr rf11, rf11, 14 ; add rf37, rf37, rf1                        # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf57, rf37, 14 ; add rf37, rf51, rf11                       # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf11, rf37, 5 ; sub rf37, rf51, rf11                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf37, rf37, 5 ; mov tmua, rf43                              # s2 142 shr | s2 142 load dst
-    add rf51, rf43, rf58 ; add rf43, rf41, rf57 ; thrsw             # s2 142 load dst | s2 small.py:41 residuals2
-    mov tmua, rf51 ; add rf51, rf51, rf58                           # s2 142 load dst
-    asr rf43, rf43, 5 ; mov tmua, rf51                              # s2 142 shr | s2 142 load dst
-    add rf51, rf51, rf58 ; sub rf57, rf41, rf57 ; thrsw ; ldtmu.rf41 # s2 142 load dst | s2 small.py:41 residuals5
-    asr rf57, rf57, 5 ; mov tmua, rf51                              # s2 142 shr | s2 142 load dst
-    and rf51, rf41, rf2 ; add rf38, rf51, rf58                      # s2 142 load dst
-    mov tmua, rf38 ; add rf27, rf38, rf58 ; thrsw ; ldtmu.rf38      # s2 142 load dst
-    mov tmua, rf27 ; add rf11, rf51, rf11                           # s2 142 load dst | s2 142 add
-    max rf11, rf11, 0 ; add tmua, rf27, rf58                        # s2 142 clip | s2 142 load dst
-    min rf11, rf11, rf2 ; add rf27, rf26, rf44 ; thrsw ; ldtmu.rf58 # s2 142 clip | s2 small.py:41 residuals3 | s2 142 load dst
-    asr rf26, rf27, 5 ; sub rf27, rf26, rf44                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf27, rf27, 5 ; add rf44, rf52, rf10                        # s2 142 shr | s2 small.py:37 add
-    and rf10, rf38, rf2 ; sub rf51, rf52, rf10 ; thrsw ; ldtmu.rf52 # s2 142 load dst | s2 small.py:37 sub
-    and rf43, rf58, rf2 ; add rf10, rf10, rf43                      # s2 142 load dst | s2 142 add
-    max rf10, rf10, 0 ; add rf26, rf43, rf26                        # s2 142 clip | s2 142 add
-    min rf10, rf10, rf2 ; smul24 rf55, rf44, rf55 ; thrsw ; ldtmu.rf44 # s2 142 clip | s2 small.py:33 mul | s2 142 load dst
-    max rf26, rf26, 0 ; add rf47, rf55, rf47                        # s2 142 clip | s2 small.py:33 add
-    min rf26, rf26, rf2 ; v8dot rf55, rf52, 1                       # s2 142 clip | s2 142 load dst
-    and rf55, rf44, rf2 ; add rf27, rf55, rf27 ; thrsw ; ldtmu.rf43 # s2 142 load dst | s2 142 add
-    max rf27, rf27, 0 ; add rf55, rf55, rf57                        # s2 142 clip | s2 142 add
-    min rf27, rf27, rf2 ; v8dot rf57, rf43, 1                       # s2 142 clip | s2 142 load dst
-    max rf37, rf55, 0 ; add rf55, rf57, rf37                        # s2 142 clip | s2 142 add
-    min rf37, rf37, rf2 ; smul24 rf57, rf13, rf45 ; ldtmu.rf45      # s2 142 clip | s2 small.py:28 mul | s2 142 load dst
-    max rf55, rf55, 0 ; smul24 rf60, rf5, rf60                      # s2 142 clip | s2 small.py:28 mul
-    min rf55, rf55, rf2 ; v8dot rf39, rf45, 1                       # s2 142 clip | s2 142 load dst
-    asr rf39, rf47, 14 ; add rf33, rf39, rf33                       # s2 small.py:33 s0 | s2 142 add
-    max rf33, rf33, 0 ; add rf57, rf57, rf60                        # s2 142 clip | s2 small.py:28 add
-    min rf33, rf33, rf2 ; add rf57, rf57, rf1 ; ldunifrf.rf60       # s2 142 clip | s2 small.py:28 s3 | s1 small.py:33 mul | uniform 0x00002d41
+    asr rf11, rf37, 5 ; sub rf37, rf51, rf11                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf37, rf37, 5 ; mov tmua, rf43                              # s2 143 shr | s2 143 load dst
+    add rf51, rf43, rf58 ; add rf43, rf41, rf57 ; thrsw             # s2 143 load dst | s2 small.py:41 residuals2
+    mov tmua, rf51 ; add rf51, rf51, rf58                           # s2 143 load dst
+    asr rf43, rf43, 5 ; mov tmua, rf51                              # s2 143 shr | s2 143 load dst
+    add rf51, rf51, rf58 ; sub rf57, rf41, rf57 ; thrsw ; ldtmu.rf41 # s2 143 load dst | s2 small.py:41 residuals5
+    asr rf57, rf57, 5 ; mov tmua, rf51                              # s2 143 shr | s2 143 load dst
+    and rf51, rf41, rf2 ; add rf38, rf51, rf58                      # s2 143 load dst
+    mov tmua, rf38 ; add rf27, rf38, rf58 ; thrsw ; ldtmu.rf38      # s2 143 load dst
+    mov tmua, rf27 ; add rf11, rf51, rf11                           # s2 143 load dst | s2 143 add
+    max rf11, rf11, 0 ; add tmua, rf27, rf58                        # s2 143 clip | s2 143 load dst
+    min rf11, rf11, rf2 ; add rf27, rf26, rf44 ; thrsw ; ldtmu.rf58 # s2 143 clip | s2 small.py:41 residuals3 | s2 143 load dst
+    asr rf26, rf27, 5 ; sub rf27, rf26, rf44                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf27, rf27, 5 ; add rf44, rf52, rf10                        # s2 143 shr | s2 small.py:37 add
+    and rf10, rf38, rf2 ; sub rf51, rf52, rf10 ; thrsw ; ldtmu.rf52 # s2 143 load dst | s2 small.py:37 sub
+    and rf43, rf58, rf2 ; add rf10, rf10, rf43                      # s2 143 load dst | s2 143 add
+    max rf10, rf10, 0 ; add rf26, rf43, rf26                        # s2 143 clip | s2 143 add
+    min rf10, rf10, rf2 ; smul24 rf55, rf44, rf55 ; thrsw ; ldtmu.rf44 # s2 143 clip | s2 small.py:33 mul | s2 143 load dst
+    max rf26, rf26, 0 ; add rf47, rf55, rf47                        # s2 143 clip | s2 small.py:33 add
+    min rf26, rf26, rf2 ; v8dot rf55, rf52, 1                       # s2 143 clip | s2 143 load dst
+    and rf55, rf44, rf2 ; add rf27, rf55, rf27 ; thrsw ; ldtmu.rf43 # s2 143 load dst | s2 143 add
+    max rf27, rf27, 0 ; add rf55, rf55, rf57                        # s2 143 clip | s2 143 add
+    min rf27, rf27, rf2 ; v8dot rf57, rf43, 1                       # s2 143 clip | s2 143 load dst
+    max rf37, rf55, 0 ; add rf55, rf57, rf37                        # s2 143 clip | s2 143 add
+    min rf37, rf37, rf2 ; smul24 rf57, rf13, rf45 ; ldtmu.rf45      # s2 143 clip | s2 small.py:28 mul | s2 143 load dst
+    max rf55, rf55, 0 ; smul24 rf60, rf5, rf60                      # s2 143 clip | s2 small.py:28 mul
+    min rf55, rf55, rf2 ; v8dot rf39, rf45, 1                       # s2 143 clip | s2 143 load dst
+    asr rf39, rf47, 14 ; add rf33, rf39, rf33                       # s2 small.py:33 s0 | s2 143 add
+    max rf33, rf33, 0 ; add rf57, rf57, rf60                        # s2 143 clip | s2 small.py:28 add
+    min rf33, rf33, rf2 ; add rf57, rf57, rf1 ; ldunifrf.rf60       # s2 143 clip | s2 small.py:28 s3 | s1 small.py:33 mul | uniform 0x00002d41
     asr rf53, rf57, 14 ; smul24 rf57, rf30, rf53                    # s2 small.py:28 s3 | s2 small.py:28 mul
     add rf47, rf39, rf53 ; smul24 rf54, rf18, rf54 ; ldunifrf.rf28  # s2 small.py:41 e0 | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
     add rf54, rf57, rf54 ; smul24 rf57, rf50, rf61 ; ldunifrf.rf61  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
     add rf48, rf54, rf1 ; smul24 rf54, rf16, rf48 ; ldunifrf.rf59   # s2 small.py:28 s7 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
     asr rf48, rf48, 14 ; add rf54, rf57, rf54                       # s2 small.py:28 s7 | s2 small.py:28 add
     add rf39, rf54, rf1 ; sub rf53, rf39, rf53 ; ldunifrf.rf54      # s2 small.py:28 s6 | s2 small.py:41 e3 | s1 small.py:28 mul | uniform 0x00000c7c
-    asr rf39, rf39, 14 ; v8dot rf62, rf7, rf62                      # s2 small.py:28 s6 | s2 142 load dst
+    asr rf39, rf39, 14 ; v8dot rf62, rf7, rf62                      # s2 small.py:28 s6 | s2 143 load dst
     add rf39, rf48, rf39 ; sub rf48, rf48, rf39 ; ldunifrf.rf57     # s2 small.py:41 o7 | s2 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00003ec5
     add rf39, rf47, rf39 ; sub rf47, rf47, rf39                     # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf39, rf39, 5 ; smul24 rf51, rf51, rf60                     # s2 142 shr | s2 small.py:33 mul
-    asr rf47, rf47, 5 ; add rf39, rf62, rf39                        # s2 142 shr | s2 142 add
-    max rf28, rf39, 0 ; add rf39, rf51, rf28                        # s2 142 clip | s2 small.py:33 add
-    min rf13, rf28, rf2 ; smul24 rf28, rf13, rf61 ; ldunifrf.rf61   # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
-    vpack rf3, rf3, rf13 ; smul24 rf5, rf5, rf59 ; ldunifrf.rf13    # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
+    asr rf39, rf39, 5 ; smul24 rf51, rf51, rf60                     # s2 143 shr | s2 small.py:33 mul
+    asr rf47, rf47, 5 ; add rf39, rf62, rf39                        # s2 143 shr | s2 143 add
+    max rf28, rf39, 0 ; add rf39, rf51, rf28                        # s2 143 clip | s2 small.py:33 add
+    min rf13, rf28, rf2 ; smul24 rf28, rf13, rf61 ; ldunifrf.rf61   # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
+    vpack rf3, rf3, rf13 ; smul24 rf5, rf5, rf59 ; ldunifrf.rf13    # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     asr rf5, rf39, 14 ; sub rf28, rf28, rf5                         # s2 small.py:33 s1 | s2 small.py:28 sub
-    add rf28, rf28, rf1 ; smul24 rf30, rf30, rf54 ; ldunifrf.rf54   # s2 small.py:28 s2 | s2 small.py:28 mul | s2 142 load dst | uniform 0x00000100
+    add rf28, rf28, rf1 ; smul24 rf30, rf30, rf54 ; ldunifrf.rf54   # s2 small.py:28 s2 | s2 small.py:28 mul | s2 143 load dst | uniform 0x00000100
     asr rf18, rf28, 14 ; smul24 rf28, rf18, rf57                    # s2 small.py:28 s2 | s2 small.py:28 mul
     sub rf28, rf30, rf28 ; smul24 rf30, rf50, rf61 ; ldunifrf.rf50  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     add rf13, rf28, rf1 ; smul24 rf16, rf16, rf13 ; ldunifrf.rf28   # s2 small.py:28 s4 | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
@@ -666,56 +666,56 @@ loop:
     add rf5, rf5, rf1 ; smul24 rf48, rf48, rf60 ; ldunifrf.rf60     # s2 small.py:33 m6 | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000c7c
     asr rf5, rf5, 14 ; add rf48, rf48, rf1                          # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf59, rf48, 14 ; add rf48, rf30, rf5                        # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf5, rf48, 5 ; sub rf30, rf30, rf5                          # s2 142 shr | s2 small.py:41 residuals6
-    asr rf48, rf30, 5 ; v8dot rf30, rf41, rf54                      # s2 142 shr | s2 142 load dst
-    asr rf30, rf39, 5 ; add rf5, rf30, rf5                          # s2 142 shr | s2 142 add
-    max rf5, rf5, 0 ; add rf39, rf16, rf59                          # s2 142 clip | s2 small.py:41 residuals2
-    min rf5, rf5, rf2 ; sub rf16, rf16, rf59                        # s2 142 clip | s2 small.py:41 residuals5
-    vpack rf5, rf11, rf5 ; v8dot rf11, rf38, rf54                   # s2 142 store dst | s2 142 load dst
-    asr rf13, rf39, 5 ; sub rf39, rf53, rf13                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf13, rf16, 5 ; add rf11, rf11, rf13                        # s2 142 shr | s2 142 add
-    max rf11, rf11, 0 ; v8dot rf16, rf58, rf54                      # s2 142 clip | s2 142 load dst
-    min rf11, rf11, rf2 ; add rf16, rf16, rf30 ; ldunifrf.rf30      # s2 142 clip | s2 142 add | s1 small.py:28 mul | uniform 0x0000238e
-    vpack rf10, rf10, rf11 ; v8dot rf11, rf52, rf54 ; ldunifrf.rf53 # s2 142 store dst | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003537
-    asr rf39, rf39, 5 ; v8dot rf59, rf44, rf54                      # s2 142 shr | s2 142 load dst
-    max rf11, rf16, 0 ; add rf16, rf11, rf39                        # s2 142 clip | s2 142 add
-    min rf11, rf11, rf2 ; add rf13, rf59, rf13 ; ldunifrf.rf59      # s2 142 clip | s2 142 add | s2 142 load dst | uniform 0x00010000
-    vpack rf11, rf26, rf11 ; v8dot rf26, rf43, rf54                 # s2 142 store dst | s2 142 load dst
-    max rf16, rf16, 0 ; add rf26, rf26, rf48                        # s2 142 clip | s2 142 add
-    min rf16, rf16, rf2 ; v8dot rf54, rf45, rf54 ; ldunifrf.rf48    # s2 142 clip | s2 142 load dst | s1 small.py:33 mul | uniform 0x00002d41
-    vpack rf16, rf27, rf16 ; add rf27, rf54, rf47 ; ldunifrf.rf47   # s2 142 store dst | s2 142 add | s2 small.py:33 add | uniform 0x00042000
-    max rf13, rf13, 0 ; mov rf54, rf17.il                           # s2 142 clip | s2 140 x0
-    min rf13, rf13, rf2 ; mov rf17, rf17.ih                         # s2 142 clip | s2 140 x0
-    vpack rf13, rf37, rf13 ; mov rf37, rf24.il                      # s2 142 store dst | s2 140 x4
-    max rf24, rf26, 0 ; mov rf26, rf24.ih                           # s2 142 clip | s2 140 x4
-    min rf24, rf24, rf2 ; add rf39, rf54, rf37                      # s2 142 clip | s2 small.py:37 add
-    vpack rf24, rf55, rf24 ; sub rf37, rf54, rf37 ; ldunifrf.rf54   # s2 142 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003b21
-    max rf27, rf27, 0 ; smul24 rf39, rf39, rf50                     # s2 142 clip | s2 small.py:33 mul
-    min rf27, rf27, rf2 ; add rf28, rf39, rf28 ; ldunifrf.rf39      # s2 142 clip | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003ec5
-    vpack rf27, rf33, rf27 ; mov rf33, rf23.il ; ldunifrf.rf50      # s2 142 store dst | s2 140 x2 | s1 small.py:28 mul | uniform 0x0000238e
-    asr rf23, rf28, 14 ; mov rf28, rf23.ih                          # s2 small.py:33 s0 | s2 140 x2
-    mov rf55, rf9.il ; smul24 rf61, rf33, rf61                      # s2 140 x6 | s2 small.py:28 mul
-    mov rf33, rf9.ih ; smul24 rf9, rf33, rf18                       # s2 140 x6 | s2 small.py:28 mul
-    mov rf51, rf22.il ; smul24 rf18, rf55, rf18                     # s2 140 x1 | s2 small.py:28 mul
-    add rf18, rf61, rf18 ; mov rf22, rf22.ih                        # s2 small.py:28 add | s2 140 x1
+    asr rf5, rf48, 5 ; sub rf30, rf30, rf5                          # s2 143 shr | s2 small.py:41 residuals6
+    asr rf48, rf30, 5 ; v8dot rf30, rf41, rf54                      # s2 143 shr | s2 143 load dst
+    asr rf30, rf39, 5 ; add rf5, rf30, rf5                          # s2 143 shr | s2 143 add
+    max rf5, rf5, 0 ; add rf39, rf16, rf59                          # s2 143 clip | s2 small.py:41 residuals2
+    min rf5, rf5, rf2 ; sub rf16, rf16, rf59                        # s2 143 clip | s2 small.py:41 residuals5
+    vpack rf5, rf11, rf5 ; v8dot rf11, rf38, rf54                   # s2 143 store dst | s2 143 load dst
+    asr rf13, rf39, 5 ; sub rf39, rf53, rf13                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf13, rf16, 5 ; add rf11, rf11, rf13                        # s2 143 shr | s2 143 add
+    max rf11, rf11, 0 ; v8dot rf16, rf58, rf54                      # s2 143 clip | s2 143 load dst
+    min rf11, rf11, rf2 ; add rf16, rf16, rf30 ; ldunifrf.rf30      # s2 143 clip | s2 143 add | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf10, rf10, rf11 ; v8dot rf11, rf52, rf54 ; ldunifrf.rf53 # s2 143 store dst | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003537
+    asr rf39, rf39, 5 ; v8dot rf59, rf44, rf54                      # s2 143 shr | s2 143 load dst
+    max rf11, rf16, 0 ; add rf16, rf11, rf39                        # s2 143 clip | s2 143 add
+    min rf11, rf11, rf2 ; add rf13, rf59, rf13 ; ldunifrf.rf59      # s2 143 clip | s2 143 add | s2 143 load dst | uniform 0x00010000
+    vpack rf11, rf26, rf11 ; v8dot rf26, rf43, rf54                 # s2 143 store dst | s2 143 load dst
+    max rf16, rf16, 0 ; add rf26, rf26, rf48                        # s2 143 clip | s2 143 add
+    min rf16, rf16, rf2 ; v8dot rf54, rf45, rf54 ; ldunifrf.rf48    # s2 143 clip | s2 143 load dst | s1 small.py:33 mul | uniform 0x00002d41
+    vpack rf16, rf27, rf16 ; add rf27, rf54, rf47 ; ldunifrf.rf47   # s2 143 store dst | s2 143 add | s2 small.py:33 add | uniform 0x00042000
+    max rf13, rf13, 0 ; mov rf54, rf17.il                           # s2 143 clip | s2 141 x0
+    min rf13, rf13, rf2 ; mov rf17, rf17.ih                         # s2 143 clip | s2 141 x0
+    vpack rf13, rf37, rf13 ; mov rf37, rf24.il                      # s2 143 store dst | s2 141 x4
+    max rf24, rf26, 0 ; mov rf26, rf24.ih                           # s2 143 clip | s2 141 x4
+    min rf24, rf24, rf2 ; add rf39, rf54, rf37                      # s2 143 clip | s2 small.py:37 add
+    vpack rf24, rf55, rf24 ; sub rf37, rf54, rf37 ; ldunifrf.rf54   # s2 143 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003b21
+    max rf27, rf27, 0 ; smul24 rf39, rf39, rf50                     # s2 143 clip | s2 small.py:33 mul
+    min rf27, rf27, rf2 ; add rf28, rf39, rf28 ; ldunifrf.rf39      # s2 143 clip | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003ec5
+    vpack rf27, rf33, rf27 ; mov rf33, rf23.il ; ldunifrf.rf50      # s2 143 store dst | s2 141 x2 | s1 small.py:28 mul | uniform 0x0000238e
+    asr rf23, rf28, 14 ; mov rf28, rf23.ih                          # s2 small.py:33 s0 | s2 141 x2
+    mov rf55, rf9.il ; smul24 rf61, rf33, rf61                      # s2 141 x6 | s2 small.py:28 mul
+    mov rf33, rf9.ih ; smul24 rf9, rf33, rf18                       # s2 141 x6 | s2 small.py:28 mul
+    mov rf51, rf22.il ; smul24 rf18, rf55, rf18                     # s2 141 x1 | s2 small.py:28 mul
+    add rf18, rf61, rf18 ; mov rf22, rf22.ih                        # s2 small.py:28 add | s2 141 x1
     add rf18, rf18, rf1 ; smul24 rf57, rf51, rf57                   # s2 small.py:28 s3 | s2 small.py:28 mul
-    asr rf18, rf18, 14 ; mov rf61, rf21.il                          # s2 small.py:28 s3 | s2 140 x7
-    mov rf51, rf21.ih ; smul24 rf21, rf51, rf60                     # s2 140 x7 | s2 small.py:28 mul
-    mov rf62, rf12.il ; smul24 rf60, rf61, rf60                     # s2 140 x5 | s2 small.py:28 mul
-    add rf12, rf57, rf60 ; mov rf57, rf12.ih                        # s2 small.py:28 add | s2 140 x5
+    asr rf18, rf18, 14 ; mov rf61, rf21.il                          # s2 small.py:28 s3 | s2 141 x7
+    mov rf51, rf21.ih ; smul24 rf21, rf51, rf60                     # s2 141 x7 | s2 small.py:28 mul
+    mov rf62, rf12.il ; smul24 rf60, rf61, rf60                     # s2 141 x5 | s2 small.py:28 mul
+    add rf12, rf57, rf60 ; mov rf57, rf12.ih                        # s2 small.py:28 add | s2 141 x5
     add rf12, rf12, rf1 ; smul24 rf30, rf62, rf30                   # s2 small.py:28 s7 | s2 small.py:28 mul
-    asr rf12, rf12, 14 ; mov rf60, rf20.il                          # s2 small.py:28 s7 | s2 140 x3
-    mov rf62, rf20.ih ; smul24 rf20, rf62, rf53                     # s2 140 x3 | s2 small.py:28 mul
+    asr rf12, rf12, 14 ; mov rf60, rf20.il                          # s2 small.py:28 s7 | s2 141 x3
+    mov rf62, rf20.ih ; smul24 rf20, rf62, rf53                     # s2 141 x3 | s2 small.py:28 mul
     add rf63, rf23, rf18 ; smul24 rf53, rf60, rf53                  # s2 small.py:41 e0 | s2 small.py:28 mul
     add rf18, rf30, rf53 ; sub rf23, rf23, rf18                     # s2 small.py:28 add | s2 small.py:41 e3
-    add rf18, rf18, rf1 ; v8dot rf59, rf7, rf59                     # s2 small.py:28 s6 | s2 142 load dst
+    add rf18, rf18, rf1 ; v8dot rf59, rf7, rf59                     # s2 small.py:28 s6 | s2 143 load dst
     asr rf18, rf18, 14 ; smul24 rf37, rf37, rf48                    # s2 small.py:28 s6 | s2 small.py:33 mul
     add rf12, rf12, rf18 ; sub rf18, rf12, rf18                     # s2 small.py:41 o7 | s2 small.py:41 o6
     add rf12, rf63, rf12 ; sub rf63, rf63, rf12                     # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf12, rf12, 5 ; add rf37, rf37, rf47                        # s2 142 shr | s2 small.py:33 add
-    asr rf59, rf63, 5 ; add rf12, rf59, rf12                        # s2 142 shr | s2 142 add
-    max rf12, rf12, 0 ; smul24 rf54, rf55, rf54                     # s2 142 clip | s2 small.py:28 mul
-    min rf9, rf12, rf2 ; sub rf12, rf9, rf54 ; ldunifrf.rf54        # s2 142 clip | s2 small.py:28 sub | s2 142 load dst | uniform 0x00010000
+    asr rf12, rf12, 5 ; add rf37, rf37, rf47                        # s2 143 shr | s2 small.py:33 add
+    asr rf59, rf63, 5 ; add rf12, rf59, rf12                        # s2 143 shr | s2 143 add
+    max rf12, rf12, 0 ; smul24 rf54, rf55, rf54                     # s2 143 clip | s2 small.py:28 mul
+    min rf9, rf12, rf2 ; sub rf12, rf9, rf54 ; ldunifrf.rf54        # s2 143 clip | s2 small.py:28 sub | s2 143 load dst | uniform 0x00010000
     asr rf12, rf37, 14 ; add rf37, rf12, rf1                        # s2 small.py:33 s1 | s2 small.py:28 s2
     asr rf37, rf37, 14 ; smul24 rf39, rf61, rf39                    # s2 small.py:28 s2 | s2 small.py:28 mul
     sub rf21, rf21, rf39 ; smul24 rf39, rf60, rf50 ; ldunifrf.rf50  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
@@ -728,27 +728,27 @@ loop:
     add rf12, rf12, rf1 ; smul24 rf18, rf18, rf48 ; ldunifrf.rf48   # s2 small.py:33 m6 | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x00000c7c
     asr rf12, rf12, 14 ; add rf18, rf18, rf1                        # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf63, rf18, 14 ; add rf18, rf60, rf12                       # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf12, rf18, 5 ; sub rf18, rf60, rf12                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf60, rf18, 5 ; v8dot rf18, rf41, rf54                      # s2 142 shr | s2 142 load dst
-    add rf12, rf18, rf12 ; add rf18, rf37, rf63                     # s2 142 add | s2 small.py:41 residuals2
-    max rf12, rf12, 0 ; sub rf37, rf37, rf63                        # s2 142 clip | s2 small.py:41 residuals5
-    min rf12, rf12, rf2 ; v8dot rf63, rf38, rf54                    # s2 142 clip | s2 142 load dst
-    asr rf18, rf18, 5 ; add rf47, rf23, rf21                        # s2 142 shr | s2 small.py:41 residuals3
-    asr rf37, rf37, 5 ; add rf18, rf63, rf18                        # s2 142 shr | s2 142 add
-    max rf18, rf18, 0 ; sub rf21, rf23, rf21                        # s2 142 clip | s2 small.py:41 residuals4
-    min rf18, rf18, rf2 ; v8dot rf23, rf58, rf54 ; ldunifrf.rf63    # s2 142 clip | s2 142 load dst | s1 small.py:28 mul | uniform 0x0000238e
-    asr rf47, rf47, 5 ; v8dot rf30, rf52, rf54                      # s2 142 shr | s2 142 load dst
-    asr rf23, rf21, 5 ; add rf21, rf23, rf47                        # s2 142 shr | s2 142 add
-    max rf21, rf21, 0 ; add rf23, rf30, rf23                        # s2 142 clip | s2 142 add
-    min rf21, rf21, rf2 ; v8dot rf30, rf44, rf54                    # s2 142 clip | s2 142 load dst
-    max rf23, rf23, 0 ; add rf30, rf30, rf37                        # s2 142 clip | s2 142 add
-    min rf23, rf23, rf2 ; v8dot rf37, rf43, rf54                    # s2 142 clip | s2 142 load dst
-    max rf30, rf30, 0 ; add rf37, rf37, rf60                        # s2 142 clip | s2 142 add
-    min rf30, rf30, rf2 ; v8dot rf54, rf45, rf54 ; ldunifrf.rf60    # s2 142 clip | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003537
-    max rf37, rf37, 0 ; add rf54, rf54, rf59                        # s2 142 clip | s2 142 add
-    min rf37, rf37, rf2 ; add rf59, rf17, rf26                      # s2 142 clip | s2 small.py:37 add
-    max rf17, rf54, 0 ; sub rf26, rf17, rf26                        # s2 142 clip | s2 small.py:37 sub
-    min rf17, rf17, rf2 ; smul24 rf50, rf59, rf50 ; ldunifrf.rf59   # s2 142 clip | s2 small.py:33 mul | s2 142 load dst | uniform 0x01000000
+    asr rf12, rf18, 5 ; sub rf18, rf60, rf12                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf60, rf18, 5 ; v8dot rf18, rf41, rf54                      # s2 143 shr | s2 143 load dst
+    add rf12, rf18, rf12 ; add rf18, rf37, rf63                     # s2 143 add | s2 small.py:41 residuals2
+    max rf12, rf12, 0 ; sub rf37, rf37, rf63                        # s2 143 clip | s2 small.py:41 residuals5
+    min rf12, rf12, rf2 ; v8dot rf63, rf38, rf54                    # s2 143 clip | s2 143 load dst
+    asr rf18, rf18, 5 ; add rf47, rf23, rf21                        # s2 143 shr | s2 small.py:41 residuals3
+    asr rf37, rf37, 5 ; add rf18, rf63, rf18                        # s2 143 shr | s2 143 add
+    max rf18, rf18, 0 ; sub rf21, rf23, rf21                        # s2 143 clip | s2 small.py:41 residuals4
+    min rf18, rf18, rf2 ; v8dot rf23, rf58, rf54 ; ldunifrf.rf63    # s2 143 clip | s2 143 load dst | s1 small.py:28 mul | uniform 0x0000238e
+    asr rf47, rf47, 5 ; v8dot rf30, rf52, rf54                      # s2 143 shr | s2 143 load dst
+    asr rf23, rf21, 5 ; add rf21, rf23, rf47                        # s2 143 shr | s2 143 add
+    max rf21, rf21, 0 ; add rf23, rf30, rf23                        # s2 143 clip | s2 143 add
+    min rf21, rf21, rf2 ; v8dot rf30, rf44, rf54                    # s2 143 clip | s2 143 load dst
+    max rf23, rf23, 0 ; add rf30, rf30, rf37                        # s2 143 clip | s2 143 add
+    min rf23, rf23, rf2 ; v8dot rf37, rf43, rf54                    # s2 143 clip | s2 143 load dst
+    max rf30, rf30, 0 ; add rf37, rf37, rf60                        # s2 143 clip | s2 143 add
+    min rf30, rf30, rf2 ; v8dot rf54, rf45, rf54 ; ldunifrf.rf60    # s2 143 clip | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003537
+    max rf37, rf37, 0 ; add rf54, rf54, rf59                        # s2 143 clip | s2 143 add
+    min rf37, rf37, rf2 ; add rf59, rf17, rf26                      # s2 143 clip | s2 small.py:37 add
+    max rf17, rf54, 0 ; sub rf26, rf17, rf26                        # s2 143 clip | s2 small.py:37 sub
+    min rf17, rf17, rf2 ; smul24 rf50, rf59, rf50 ; ldunifrf.rf59   # s2 143 clip | s2 small.py:33 mul | s2 143 load dst | uniform 0x01000000
     add rf39, rf50, rf39 ; smul24 rf50, rf28, rf61 ; ldunifrf.rf61  # s2 small.py:33 add | s2 small.py:28 mul | uniform value:items
     asr rf39, rf39, 14 ; smul24 rf55, rf33, rf55                    # s2 small.py:33 s0 | s2 small.py:28 mul
     add rf20, rf50, rf55 ; smul24 rf50, rf22, rf20 ; ldunifrf.rf55  # s2 small.py:28 add | s2 small.py:28 mul | uniform value:records
@@ -758,152 +758,152 @@ loop:
     asr rf48, rf48, 14 ; smul24 rf60, rf62, rf60                    # s2 small.py:28 s7 | s2 small.py:28 mul
     add rf60, rf63, rf60 ; add rf63, rf39, rf20 ; ldunifrf.rf47     # s2 small.py:28 add | s2 small.py:41 e0 | s1 small.py:28 mul | uniform 0x0000187e
     add rf20, rf60, rf1 ; sub rf39, rf39, rf20 ; ldunifrf.rf60      # s2 small.py:28 s6 | s2 small.py:41 e3 | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf7, rf20, 14 ; v8dot rf20, rf7, rf59                       # s2 small.py:28 s6 | s2 142 load dst
+    asr rf7, rf20, 14 ; v8dot rf20, rf7, rf59                       # s2 small.py:28 s6 | s2 143 load dst
     add rf7, rf48, rf7 ; sub rf48, rf48, rf7 ; ldunifrf.rf59        # s2 small.py:41 o7 | s2 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf7, rf63, rf7 ; sub rf63, rf63, rf7                        # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf7, rf7, 5                                                 # s2 142 shr
-    asr rf20, rf63, 5 ; add rf7, rf20, rf7                          # s2 142 shr | s2 142 add
-    max rf7, rf7, 0 ; smul24 rf26, rf26, rf54                       # s2 142 clip | s2 small.py:33 mul
-    min rf7, rf7, rf2 ; sub rf61, rf61, 1                           # s2 142 clip
-    vpack rf7, rf9, rf7 ; add rf9, rf26, rf50 ; ldunifrf.rf26       # s2 142 store dst | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003ec5
+    asr rf7, rf7, 5                                                 # s2 143 shr
+    asr rf20, rf63, 5 ; add rf7, rf20, rf7                          # s2 143 shr | s2 143 add
+    max rf7, rf7, 0 ; smul24 rf26, rf26, rf54                       # s2 143 clip | s2 small.py:33 mul
+    min rf7, rf7, rf2 ; sub rf61, rf61, 1                           # s2 143 clip
+    vpack rf7, rf9, rf7 ; add rf9, rf26, rf50 ; ldunifrf.rf26       # s2 143 store dst | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003ec5
     shl rf47, rf61, 3 ; smul24 rf28, rf28, rf47                     # s2 small.py:28 mul
     asr rf9, rf9, 14 ; add rf47, rf55, rf47                         # s2 small.py:33 s1
-    tmuwt - ; sub.pushc -, rf47, rf0                                # the last trip's stores | s2 142 store dst
-    v8pack tmud, rf3, rf7 ; smul24 rf3, rf33, rf60 ; ldunifrf.rf7   # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
-    mov.ifna tmua, rf6 ; sub rf3, rf28, rf3                         # s2 142 store dst | s2 small.py:28 sub
+    tmuwt - ; sub.pushc -, rf47, rf0                                # the last trip's stores | s2 143 store dst
+    v8pack tmud, rf3, rf7 ; smul24 rf3, rf33, rf60 ; ldunifrf.rf7   # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
+    mov.ifna tmua, rf6 ; sub rf3, rf28, rf3                         # s2 143 store dst | s2 small.py:28 sub
     add rf3, rf3, rf1 ; smul24 rf22, rf22, rf59 ; ldunifrf.rf59     # s2 small.py:28 s2 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     asr rf3, rf3, 14 ; smul24 rf26, rf51, rf26                      # s2 small.py:28 s2 | s2 small.py:28 mul
-    sub rf7, rf22, rf26 ; smul24 rf22, rf57, rf7 ; ldunifrf.rf26    # s2 small.py:28 sub | s2 small.py:28 mul | s2 142 load dst | uniform 0x01000000
-    add rf7, rf7, rf1 ; smul24 rf59, rf62, rf59 ; ldunifrf.rf62     # s2 small.py:28 s4 | s2 small.py:28 mul | s2 142 load dst | uniform value:dst_stride
+    sub rf7, rf22, rf26 ; smul24 rf22, rf57, rf7 ; ldunifrf.rf26    # s2 small.py:28 sub | s2 small.py:28 mul | s2 143 load dst | uniform 0x01000000
+    add rf7, rf7, rf1 ; smul24 rf59, rf62, rf59 ; ldunifrf.rf62     # s2 small.py:28 s4 | s2 small.py:28 mul | s2 143 load dst | uniform value:dst_stride
     asr rf7, rf7, 14 ; sub rf22, rf22, rf59                         # s2 small.py:28 s4 | s2 small.py:28 sub
     add rf22, rf22, rf1 ; add rf59, rf9, rf3 ; ldunifrf.rf57        # s2 small.py:28 s5 | s2 small.py:41 e1 | s1 small.py:33 mul | uniform 0x00002d41
     asr rf3, rf22, 14 ; sub rf9, rf9, rf3                           # s2 small.py:28 s5 | s2 small.py:41 e2
     sub rf3, rf7, rf3 ; add rf7, rf7, rf3 ; ldunifrf.rf22           # s2 small.py:41 o5 | s2 small.py:41 o4 | s2 small.py:33 add | uniform 0x00042000
     add rf3, rf48, rf3 ; sub rf48, rf48, rf3 ; ldunifrf.rf51        # s2 small.py:37 add | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003b21
-    shr rf41, rf41, -8 ; smul24 rf3, rf3, rf54                      # s2 142 load dst | s2 small.py:33 mul
+    shr rf41, rf41, -8 ; smul24 rf3, rf3, rf54                      # s2 143 load dst | s2 small.py:33 mul
     add rf3, rf3, rf1 ; smul24 rf48, rf48, rf54 ; ldunifrf.rf54     # s2 small.py:33 m6 | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x0000187e
     asr rf3, rf3, 14 ; add rf48, rf48, rf1                          # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf28, rf48, 14 ; add rf48, rf59, rf3                        # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf3, rf48, 5 ; sub rf48, rf59, rf3                          # s2 142 shr | s2 small.py:41 residuals6
-    asr rf41, rf48, 5 ; add rf3, rf41, rf3                          # s2 142 shr | s2 142 add
-    max rf3, rf3, 0 ; v8dot rf38, rf38, rf26                        # s2 142 clip | s2 142 load dst
-    min rf3, rf3, rf2 ; v8dot rf58, rf58, rf26 ; ldunifrf.rf48      # s2 142 clip | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003ec5
-    vpack rf3, rf12, rf3 ; v8dot rf12, rf52, rf26 ; ldunifrf.rf52   # s2 142 store dst | s2 142 load dst | s1 small.py:28 mul | uniform 0x00000c7c
-    shr rf43, rf44, -8 ; v8dot rf44, rf43, rf26                     # s2 142 load dst
-    shr rf41, rf45, -8 ; add rf26, rf44, rf41                       # s2 142 load dst | s2 142 add
-    max rf20, rf26, 0 ; add rf26, rf41, rf20                        # s2 142 clip | s2 142 add
-    min rf41, rf20, rf2 ; add rf20, rf6, rf62 ; ldunifrf.rf44       # s2 142 clip | s2 142 store dst | s1 small.py:28 mul | uniform 0x0000238e
-    vpack rf41, rf37, rf41 ; add rf37, rf20, rf62 ; ldunifrf.rf45   # s2 142 store dst | s1 small.py:28 mul | uniform 0x00003537
-    max rf59, rf26, 0 ; add rf26, rf9, rf28                         # s2 142 clip | s2 small.py:41 residuals2
-    min rf6, rf59, rf2 ; sub rf59, rf6, -4                          # s2 142 clip | s2 142 load dst
-    vpack rf6, rf17, rf6 ; mov tmua, rf59 ; thrsw ; ldunifrf.rf17   # s2 142 store dst | s2 142 load dst | s1 small.py:33 mul | uniform 0x00002d41
-    asr rf9, rf26, 5 ; sub rf26, rf9, rf28                          # s2 142 shr | s2 small.py:41 residuals5
-    asr rf26, rf26, 5 ; add rf9, rf38, rf9                          # s2 142 shr | s2 142 add
-    v8pack tmud, rf5, rf3 ; add rf3, rf37, rf62 ; ldtmu.rf5         # s2 142 store dst | s2 142 load dst
-    max rf9, rf9, 0 ; mov.ifna tmua, rf20                           # s2 142 clip | s2 142 store dst
-    min rf9, rf9, rf2 ; add rf26, rf43, rf26 ; ldunifrf.rf43        # s2 142 clip | s2 142 add | s2 small.py:33 add | uniform 0x00042000
-    vpack rf9, rf18, rf9 ; add rf18, rf39, rf7 ; ldunifrf.rf20      # s2 142 store dst | s2 small.py:41 residuals3 | s1 small.py:28 mul | uniform 0x0000187e
-    v8pack tmud, rf10, rf9 ; sub rf7, rf39, rf7 ; ldunifrf.rf9      # s2 142 store dst | s2 small.py:41 residuals4 | s1 small.py:28 mul | uniform 0x00003b21
-    max rf26, rf26, 0 ; mov.ifna tmua, rf37                         # s2 142 clip | s2 142 store dst
-    min rf37, rf26, rf2 ; add rf26, rf3, rf62 ; ldunifrf.rf10       # s2 142 clip | s2 142 store dst | s1 small.py:28 mul | uniform 0x00000c7c
-    vpack rf30, rf30, rf37 ; add rf37, rf26, rf62 ; ldunifrf.rf39   # s2 142 store dst | s1 small.py:28 mul | uniform 0x00003ec5
-    asr rf18, rf18, 5 ; add rf38, rf37, rf62                        # s2 142 shr | s2 142 store dst
-    asr rf18, rf7, 5 ; add rf7, rf58, rf18                          # s2 142 shr | s2 142 add
-    max rf7, rf7, 0 ; add rf12, rf12, rf18                          # s2 142 clip | s2 142 add
-    min rf7, rf7, rf2 ; mov rf18, rf29.il ; ldunifrf.rf58           # s2 142 clip | s2 140 x0 | s1 small.py:28 mul | uniform 0x00003537
-    vpack rf7, rf21, rf7 ; mov rf21, rf25.il ; ldunifrf.rf28        # s2 142 store dst | s2 140 x4 | s1 small.py:28 mul | uniform 0x0000238e
-    v8pack tmud, rf11, rf7 ; add rf7, rf18, rf21 ; ldunifrf.rf11    # s2 142 store dst | s2 small.py:37 add | s2 142 load dst | uniform value:dst_stride
-    max rf3, rf12, 0 ; mov.ifna tmua, rf3                           # s2 142 clip | s2 142 store dst
-    min rf3, rf3, rf2 ; sub rf18, rf18, rf21                        # s2 142 clip | s2 small.py:37 sub
-    vpack rf3, rf23, rf3 ; smul24 rf7, rf7, rf57 ; ldunifrf.rf23    # s2 142 store dst | s2 small.py:33 mul | s1 small.py:33 mul | uniform 0x00002d41
-    v8pack tmud, rf16, rf3 ; add rf3, rf7, rf22 ; ldunifrf.rf7      # s2 142 store dst | s2 small.py:33 add | uniform 0x00042000
-    asr rf3, rf3, 14 ; mov.ifna tmua, rf26                          # s2 small.py:33 s0 | s2 142 store dst
-    v8pack tmud, rf13, rf30 ; mov rf13, rf36.il ; ldunifrf.rf30     # s2 142 store dst | s2 140 x2 | s1 small.py:28 mul | uniform 0x00003b21
-    mov.ifna tmua, rf37 ; smul24 rf37, rf13, rf51                   # s2 142 store dst | s2 small.py:28 mul
-    v8pack tmud, rf24, rf41 ; mov rf24, rf14.il ; ldunifrf.rf41     # s2 142 store dst | s2 140 x6 | s1 small.py:28 mul | uniform 0x0000187e
-    mov.ifna tmua, rf38 ; smul24 rf54, rf24, rf54                   # s2 142 store dst | s2 small.py:28 mul
-    v8pack tmud, rf27, rf6 ; add rf6, rf37, rf54 ; ldunifrf.rf27    # s2 142 store dst | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x00003ec5
-    add.ifna tmua, rf38, rf62 ; add rf6, rf6, rf1                   # s2 142 store dst | s2 small.py:28 s3
-    asr rf6, rf6, 14 ; mov rf38, rf15.il                            # s2 small.py:28 s3 | s2 140 x1
-    mov rf62, rf32.il ; smul24 rf48, rf38, rf48 ; ldunifrf.rf37     # s2 140 x7 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
-    mov rf54, rf8.il ; smul24 rf52, rf62, rf52 ; ldunifrf.rf51      # s2 140 x5 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
+    asr rf3, rf48, 5 ; sub rf48, rf59, rf3                          # s2 143 shr | s2 small.py:41 residuals6
+    asr rf41, rf48, 5 ; add rf3, rf41, rf3                          # s2 143 shr | s2 143 add
+    max rf3, rf3, 0 ; v8dot rf38, rf38, rf26                        # s2 143 clip | s2 143 load dst
+    min rf3, rf3, rf2 ; v8dot rf58, rf58, rf26 ; ldunifrf.rf48      # s2 143 clip | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003ec5
+    vpack rf3, rf12, rf3 ; v8dot rf12, rf52, rf26 ; ldunifrf.rf52   # s2 143 store dst | s2 143 load dst | s1 small.py:28 mul | uniform 0x00000c7c
+    shr rf43, rf44, -8 ; v8dot rf44, rf43, rf26                     # s2 143 load dst
+    shr rf41, rf45, -8 ; add rf26, rf44, rf41                       # s2 143 load dst | s2 143 add
+    max rf20, rf26, 0 ; add rf26, rf41, rf20                        # s2 143 clip | s2 143 add
+    min rf41, rf20, rf2 ; add rf20, rf6, rf62 ; ldunifrf.rf44       # s2 143 clip | s2 143 store dst | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf41, rf37, rf41 ; add rf37, rf20, rf62 ; ldunifrf.rf45   # s2 143 store dst | s1 small.py:28 mul | uniform 0x00003537
+    max rf59, rf26, 0 ; add rf26, rf9, rf28                         # s2 143 clip | s2 small.py:41 residuals2
+    min rf6, rf59, rf2 ; sub rf59, rf6, -4                          # s2 143 clip | s2 143 load dst
+    vpack rf6, rf17, rf6 ; mov tmua, rf59 ; thrsw ; ldunifrf.rf17   # s2 143 store dst | s2 143 load dst | s1 small.py:33 mul | uniform 0x00002d41
+    asr rf9, rf26, 5 ; sub rf26, rf9, rf28                          # s2 143 shr | s2 small.py:41 residuals5
+    asr rf26, rf26, 5 ; add rf9, rf38, rf9                          # s2 143 shr | s2 143 add
+    v8pack tmud, rf5, rf3 ; add rf3, rf37, rf62 ; ldtmu.rf5         # s2 143 store dst | s2 143 load dst
+    max rf9, rf9, 0 ; mov.ifna tmua, rf20                           # s2 143 clip | s2 143 store dst
+    min rf9, rf9, rf2 ; add rf26, rf43, rf26 ; ldunifrf.rf43        # s2 143 clip | s2 143 add | s2 small.py:33 add | uniform 0x00042000
+    vpack rf9, rf18, rf9 ; add rf18, rf39, rf7 ; ldunifrf.rf20      # s2 143 store dst | s2 small.py:41 residuals3 | s1 small.py:28 mul | uniform 0x0000187e
+    v8pack tmud, rf10, rf9 ; sub rf7, rf39, rf7 ; ldunifrf.rf9      # s2 143 store dst | s2 small.py:41 residuals4 | s1 small.py:28 mul | uniform 0x00003b21
+    max rf26, rf26, 0 ; mov.ifna tmua, rf37                         # s2 143 clip | s2 143 store dst
+    min rf37, rf26, rf2 ; add rf26, rf3, rf62 ; ldunifrf.rf10       # s2 143 clip | s2 143 store dst | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf30, rf30, rf37 ; add rf37, rf26, rf62 ; ldunifrf.rf39   # s2 143 store dst | s1 small.py:28 mul | uniform 0x00003ec5
+    asr rf18, rf18, 5 ; add rf38, rf37, rf62                        # s2 143 shr | s2 143 store dst
+    asr rf18, rf7, 5 ; add rf7, rf58, rf18                          # s2 143 shr | s2 143 add
+    max rf7, rf7, 0 ; add rf12, rf12, rf18                          # s2 143 clip | s2 143 add
+    min rf7, rf7, rf2 ; mov rf18, rf29.il ; ldunifrf.rf58           # s2 143 clip | s2 141 x0 | s1 small.py:28 mul | uniform 0x00003537
+    vpack rf7, rf21, rf7 ; mov rf21, rf25.il ; ldunifrf.rf28        # s2 143 store dst | s2 141 x4 | s1 small.py:28 mul | uniform 0x0000238e
+    v8pack tmud, rf11, rf7 ; add rf7, rf18, rf21 ; ldunifrf.rf11    # s2 143 store dst | s2 small.py:37 add | s2 143 load dst | uniform value:dst_stride
+    max rf3, rf12, 0 ; mov.ifna tmua, rf3                           # s2 143 clip | s2 143 store dst
+    min rf3, rf3, rf2 ; sub rf18, rf18, rf21                        # s2 143 clip | s2 small.py:37 sub
+    vpack rf3, rf23, rf3 ; smul24 rf7, rf7, rf57 ; ldunifrf.rf23    # s2 143 store dst | s2 small.py:33 mul | s1 small.py:33 mul | uniform 0x00002d41
+    v8pack tmud, rf16, rf3 ; add rf3, rf7, rf22 ; ldunifrf.rf7      # s2 143 store dst | s2 small.py:33 add | uniform 0x00042000
+    asr rf3, rf3, 14 ; mov.ifna tmua, rf26                          # s2 small.py:33 s0 | s2 143 store dst
+    v8pack tmud, rf13, rf30 ; mov rf13, rf36.il ; ldunifrf.rf30     # s2 143 store dst | s2 141 x2 | s1 small.py:28 mul | uniform 0x00003b21
+    mov.ifna tmua, rf37 ; smul24 rf37, rf13, rf51                   # s2 143 store dst | s2 small.py:28 mul
+    v8pack tmud, rf24, rf41 ; mov rf24, rf14.il ; ldunifrf.rf41     # s2 143 store dst | s2 141 x6 | s1 small.py:28 mul | uniform 0x0000187e
+    mov.ifna tmua, rf38 ; smul24 rf54, rf24, rf54                   # s2 143 store dst | s2 small.py:28 mul
+    v8pack tmud, rf27, rf6 ; add rf6, rf37, rf54 ; ldunifrf.rf27    # s2 143 store dst | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x00003ec5
+    add.ifna tmua, rf38, rf62 ; add rf6, rf6, rf1                   # s2 143 store dst | s2 small.py:28 s3
+    asr rf6, rf6, 14 ; mov rf38, rf15.il                            # s2 small.py:28 s3 | s2 141 x1
+    mov rf62, rf32.il ; smul24 rf48, rf38, rf48 ; ldunifrf.rf37     # s2 141 x7 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
+    mov rf54, rf8.il ; smul24 rf52, rf62, rf52 ; ldunifrf.rf51      # s2 141 x5 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     add rf44, rf48, rf52 ; smul24 rf48, rf54, rf44 ; ldunifrf.rf52  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
-    add rf44, rf44, rf1 ; mov rf26, rf19.il ; ldunifrf.rf16         # s2 small.py:28 s7 | s2 140 x3 | s2 142 load dst | uniform 0x00000100
-    asr rf29, rf44, 14 ; mov rf44, rf29.ih                          # s2 small.py:28 s7 | s2 140 x0
-    mov rf45, rf25.ih ; smul24 rf25, rf26, rf45 ; ldunifrf.rf22     # s2 140 x4 | s2 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
+    add rf44, rf44, rf1 ; mov rf26, rf19.il ; ldunifrf.rf16         # s2 small.py:28 s7 | s2 141 x3 | s2 143 load dst | uniform 0x00000100
+    asr rf29, rf44, 14 ; mov rf44, rf29.ih                          # s2 small.py:28 s7 | s2 141 x0
+    mov rf45, rf25.ih ; smul24 rf25, rf26, rf45 ; ldunifrf.rf22     # s2 141 x4 | s2 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     add rf25, rf48, rf25 ; add rf48, rf3, rf6 ; ldunifrf.rf57       # s2 small.py:28 add | s2 small.py:41 e0 | s2 small.py:33 add | uniform 0x00042000
     add rf3, rf25, rf1 ; sub rf6, rf3, rf6 ; ldunifrf.rf25          # s2 small.py:28 s6 | s2 small.py:41 e3 | s1 small.py:28 mul | uniform 0x0000187e
-    asr rf3, rf3, 14 ; mov rf36, rf36.ih                            # s2 small.py:28 s6 | s2 140 x2
+    asr rf3, rf3, 14 ; mov rf36, rf36.ih                            # s2 small.py:28 s6 | s2 141 x2
     add rf3, rf29, rf3 ; sub rf29, rf29, rf3                        # s2 small.py:41 o7 | s2 small.py:41 o6
     add rf3, rf48, rf3 ; sub rf48, rf48, rf3                        # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf3, rf3, 5 ; mov rf14, rf14.ih                             # s2 142 shr | s2 140 x6
-    asr rf15, rf48, 5 ; mov rf48, rf15.ih                           # s2 142 shr | s2 140 x1
-    and rf18, rf5, rf2 ; smul24 rf21, rf18, rf17                    # s2 142 load dst | s2 small.py:33 mul
-    add rf3, rf18, rf3 ; mov rf18, rf32.ih                          # s2 142 add | s2 140 x7
-    max rf3, rf3, 0 ; add rf21, rf21, rf43                          # s2 142 clip | s2 small.py:33 add
-    min rf3, rf3, rf2 ; smul24 rf13, rf13, rf20 ; ldunifrf.rf20     # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
+    asr rf3, rf3, 5 ; mov rf14, rf14.ih                             # s2 143 shr | s2 141 x6
+    asr rf15, rf48, 5 ; mov rf48, rf15.ih                           # s2 143 shr | s2 141 x1
+    and rf18, rf5, rf2 ; smul24 rf21, rf18, rf17                    # s2 143 load dst | s2 small.py:33 mul
+    add rf3, rf18, rf3 ; mov rf18, rf32.ih                          # s2 143 add | s2 141 x7
+    max rf3, rf3, 0 ; add rf21, rf21, rf43                          # s2 143 clip | s2 small.py:33 add
+    min rf3, rf3, rf2 ; smul24 rf13, rf13, rf20 ; ldunifrf.rf20     # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
     asr rf9, rf21, 14 ; smul24 rf21, rf24, rf9                      # s2 small.py:33 s1 | s2 small.py:28 mul
-    sub rf8, rf13, rf21 ; mov rf13, rf8.ih ; ldunifrf.rf21          # s2 small.py:28 sub | s2 140 x5 | s1 small.py:28 mul | uniform 0x00000c7c
-    add rf8, rf8, rf1 ; mov rf19, rf19.ih ; ldunifrf.rf24           # s2 small.py:28 s2 | s2 140 x3 | s1 small.py:28 mul | uniform 0x00003ec5
+    sub rf8, rf13, rf21 ; mov rf13, rf8.ih ; ldunifrf.rf21          # s2 small.py:28 sub | s2 141 x5 | s1 small.py:28 mul | uniform 0x00000c7c
+    add rf8, rf8, rf1 ; mov rf19, rf19.ih ; ldunifrf.rf24           # s2 small.py:28 s2 | s2 141 x3 | s1 small.py:28 mul | uniform 0x00003ec5
     asr rf8, rf8, 14 ; smul24 rf10, rf38, rf10                      # s2 small.py:28 s2 | s2 small.py:28 mul
     add rf62, rf9, rf8 ; smul24 rf39, rf62, rf39 ; ldunifrf.rf38    # s2 small.py:41 e1 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
     sub rf10, rf10, rf39 ; smul24 rf39, rf54, rf58 ; ldunifrf.rf54  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
-    add rf10, rf10, rf1 ; smul24 rf26, rf26, rf28 ; ldunifrf.rf28   # s2 small.py:28 s4 | s2 small.py:28 mul | s2 142 load dst | uniform 0x00000100
+    add rf10, rf10, rf1 ; smul24 rf26, rf26, rf28 ; ldunifrf.rf28   # s2 small.py:28 s4 | s2 small.py:28 mul | s2 143 load dst | uniform 0x00000100
     asr rf10, rf10, 14 ; sub rf26, rf39, rf26                       # s2 small.py:28 s4 | s2 small.py:28 sub
     add rf8, rf26, rf1 ; sub rf9, rf9, rf8 ; ldunifrf.rf26          # s2 small.py:28 s5 | s2 small.py:41 e2 | s1 small.py:33 mul | uniform 0x00002d41
-    asr rf8, rf8, 14 ; add rf39, rf59, rf11                         # s2 small.py:28 s5 | s2 142 load dst
+    asr rf8, rf8, 14 ; add rf39, rf59, rf11                         # s2 small.py:28 s5 | s2 143 load dst
     sub rf8, rf10, rf8 ; add rf10, rf10, rf8                        # s2 small.py:41 o5 | s2 small.py:41 o4
     add rf8, rf29, rf8 ; sub rf29, rf29, rf8                        # s2 small.py:37 add | s2 small.py:37 sub
     tmuwt - ; smul24 rf8, rf8, rf17                                 # s2 small.py:33 mul
     add rf8, rf8, rf1 ; smul24 rf17, rf29, rf17 ; ldunifrf.rf29     # s2 small.py:33 m6 | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
     asr rf8, rf8, 14 ; add rf17, rf17, rf1                          # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf58, rf17, 14 ; add rf17, rf62, rf8                        # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf8, rf17, 5 ; sub rf17, rf62, rf8                          # s2 142 shr | s2 small.py:41 residuals6
-    asr rf17, rf17, 5 ; mov tmua, rf39                              # s2 142 shr | s2 142 load dst
-    add rf62, rf39, rf11 ; add rf39, rf9, rf58 ; thrsw              # s2 142 load dst | s2 small.py:41 residuals2
-    mov tmua, rf62 ; add rf62, rf62, rf11                           # s2 142 load dst
-    asr rf39, rf39, 5 ; mov tmua, rf62                              # s2 142 shr | s2 142 load dst
-    add rf58, rf62, rf11 ; sub rf62, rf9, rf58 ; thrsw ; ldtmu.rf9  # s2 142 load dst | s2 small.py:41 residuals5
-    asr rf62, rf62, 5 ; mov tmua, rf58                              # s2 142 shr | s2 142 load dst
-    and rf58, rf9, rf2 ; add rf43, rf58, rf11                       # s2 142 load dst
-    mov tmua, rf43 ; add rf32, rf43, rf11 ; thrsw ; ldtmu.rf43      # s2 142 load dst
-    mov tmua, rf32 ; add rf8, rf58, rf8                             # s2 142 load dst | s2 142 add
-    max rf8, rf8, 0 ; add tmua, rf32, rf11                          # s2 142 clip | s2 142 load dst
-    min rf8, rf8, rf2 ; add rf11, rf6, rf10 ; thrsw ; ldtmu.rf32    # s2 142 clip | s2 small.py:41 residuals3 | s2 142 load dst
-    asr rf6, rf11, 5 ; sub rf10, rf6, rf10                          # s2 142 shr | s2 small.py:41 residuals4
-    asr rf10, rf10, 5 ; add rf11, rf44, rf45                        # s2 142 shr | s2 small.py:37 add
-    and rf44, rf43, rf2 ; sub rf58, rf44, rf45 ; thrsw ; ldtmu.rf45 # s2 142 load dst | s2 small.py:37 sub
-    and rf44, rf32, rf2 ; add rf39, rf44, rf39                      # s2 142 load dst | s2 142 add
-    max rf6, rf39, 0 ; add rf39, rf44, rf6                          # s2 142 clip | s2 142 add
-    min rf6, rf6, rf2 ; smul24 rf23, rf11, rf23 ; thrsw ; ldtmu.rf11 # s2 142 clip | s2 small.py:33 mul | s2 142 load dst
-    max rf7, rf39, 0 ; add rf23, rf23, rf7                          # s2 142 clip | s2 small.py:33 add
-    min rf7, rf7, rf2 ; v8dot rf39, rf45, 1                         # s2 142 clip | s2 142 load dst
-    and rf39, rf11, rf2 ; add rf10, rf39, rf10 ; thrsw ; ldtmu.rf44 # s2 142 load dst | s2 142 add
-    max rf10, rf10, 0 ; add rf39, rf39, rf62                        # s2 142 clip | s2 142 add
-    min rf10, rf10, rf2 ; v8dot rf62, rf44, 1                       # s2 142 clip | s2 142 load dst
-    max rf17, rf39, 0 ; add rf39, rf62, rf17                        # s2 142 clip | s2 142 add
-    min rf17, rf17, rf2 ; smul24 rf62, rf36, rf30 ; ldtmu.rf30      # s2 142 clip | s2 small.py:28 mul | s2 142 load dst
-    max rf39, rf39, 0 ; smul24 rf41, rf14, rf41                     # s2 142 clip | s2 small.py:28 mul
-    min rf39, rf39, rf2 ; v8dot rf12, rf30, 1                       # s2 142 clip | s2 142 load dst
-    asr rf15, rf23, 14 ; add rf12, rf12, rf15                       # s2 small.py:33 s0 | s2 142 add
-    max rf12, rf12, 0 ; add rf41, rf62, rf41                        # s2 142 clip | s2 small.py:28 add
-    min rf12, rf12, rf2 ; add rf41, rf41, rf1 ; ldunifrf.rf62       # s2 142 clip | s2 small.py:28 s3 | s1 small.py:28 mul | uniform 0x00003b21
+    asr rf8, rf17, 5 ; sub rf17, rf62, rf8                          # s2 143 shr | s2 small.py:41 residuals6
+    asr rf17, rf17, 5 ; mov tmua, rf39                              # s2 143 shr | s2 143 load dst
+    add rf62, rf39, rf11 ; add rf39, rf9, rf58 ; thrsw              # s2 143 load dst | s2 small.py:41 residuals2
+    mov tmua, rf62 ; add rf62, rf62, rf11                           # s2 143 load dst
+    asr rf39, rf39, 5 ; mov tmua, rf62                              # s2 143 shr | s2 143 load dst
+    add rf58, rf62, rf11 ; sub rf62, rf9, rf58 ; thrsw ; ldtmu.rf9  # s2 143 load dst | s2 small.py:41 residuals5
+    asr rf62, rf62, 5 ; mov tmua, rf58                              # s2 143 shr | s2 143 load dst
+    and rf58, rf9, rf2 ; add rf43, rf58, rf11                       # s2 143 load dst
+    mov tmua, rf43 ; add rf32, rf43, rf11 ; thrsw ; ldtmu.rf43      # s2 143 load dst
+    mov tmua, rf32 ; add rf8, rf58, rf8                             # s2 143 load dst | s2 143 add
+    max rf8, rf8, 0 ; add tmua, rf32, rf11                          # s2 143 clip | s2 143 load dst
+    min rf8, rf8, rf2 ; add rf11, rf6, rf10 ; thrsw ; ldtmu.rf32    # s2 143 clip | s2 small.py:41 residuals3 | s2 143 load dst
+    asr rf6, rf11, 5 ; sub rf10, rf6, rf10                          # s2 143 shr | s2 small.py:41 residuals4
+    asr rf10, rf10, 5 ; add rf11, rf44, rf45                        # s2 143 shr | s2 small.py:37 add
+    and rf44, rf43, rf2 ; sub rf58, rf44, rf45 ; thrsw ; ldtmu.rf45 # s2 143 load dst | s2 small.py:37 sub
+    and rf44, rf32, rf2 ; add rf39, rf44, rf39                      # s2 143 load dst | s2 143 add
+    max rf6, rf39, 0 ; add rf39, rf44, rf6                          # s2 143 clip | s2 143 add
+    min rf6, rf6, rf2 ; smul24 rf23, rf11, rf23 ; thrsw ; ldtmu.rf11 # s2 143 clip | s2 small.py:33 mul | s2 143 load dst
+    max rf7, rf39, 0 ; add rf23, rf23, rf7                          # s2 143 clip | s2 small.py:33 add
+    min rf7, rf7, rf2 ; v8dot rf39, rf45, 1                         # s2 143 clip | s2 143 load dst
+    and rf39, rf11, rf2 ; add rf10, rf39, rf10 ; thrsw ; ldtmu.rf44 # s2 143 load dst | s2 143 add
+    max rf10, rf10, 0 ; add rf39, rf39, rf62                        # s2 143 clip | s2 143 add
+    min rf10, rf10, rf2 ; v8dot rf62, rf44, 1                       # s2 143 clip | s2 143 load dst
+    max rf17, rf39, 0 ; add rf39, rf62, rf17                        # s2 143 clip | s2 143 add
+    min rf17, rf17, rf2 ; smul24 rf62, rf36, rf30 ; ldtmu.rf30      # s2 143 clip | s2 small.py:28 mul | s2 143 load dst
+    max rf39, rf39, 0 ; smul24 rf41, rf14, rf41                     # s2 143 clip | s2 small.py:28 mul
+    min rf39, rf39, rf2 ; v8dot rf12, rf30, 1                       # s2 143 clip | s2 143 load dst
+    asr rf15, rf23, 14 ; add rf12, rf12, rf15                       # s2 small.py:33 s0 | s2 143 add
+    max rf12, rf12, 0 ; add rf41, rf62, rf41                        # s2 143 clip | s2 small.py:28 add
+    min rf12, rf12, rf2 ; add rf41, rf41, rf1 ; ldunifrf.rf62       # s2 143 clip | s2 small.py:28 s3 | s1 small.py:28 mul | uniform 0x00003b21
     asr rf27, rf41, 14 ; smul24 rf41, rf48, rf27                    # s2 small.py:28 s3 | s2 small.py:28 mul
     add rf23, rf15, rf27 ; smul24 rf37, rf18, rf37 ; ldunifrf.rf33  # s2 small.py:41 e0 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
     add rf37, rf41, rf37 ; smul24 rf41, rf13, rf51                  # s2 small.py:28 add | s2 small.py:28 mul
     add rf37, rf37, rf1 ; smul24 rf52, rf19, rf52                   # s2 small.py:28 s7 | s2 small.py:28 mul
     asr rf37, rf37, 14 ; add rf41, rf41, rf52                       # s2 small.py:28 s7 | s2 small.py:28 add
     add rf15, rf41, rf1 ; sub rf27, rf15, rf27 ; ldunifrf.rf41      # s2 small.py:28 s6 | s2 small.py:41 e3 | s1 small.py:28 mul | uniform 0x00003ec5
-    asr rf15, rf15, 14 ; v8dot rf16, rf5, rf16                      # s2 small.py:28 s6 | s2 142 load dst
+    asr rf15, rf15, 14 ; v8dot rf16, rf5, rf16                      # s2 small.py:28 s6 | s2 143 load dst
     add rf15, rf37, rf15 ; sub rf37, rf37, rf15 ; ldunifrf.rf52     # s2 small.py:41 o7 | s2 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf15, rf23, rf15 ; sub rf23, rf23, rf15                     # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf15, rf15, 5 ; smul24 rf58, rf58, rf22                     # s2 142 shr | s2 small.py:33 mul
-    asr rf16, rf23, 5 ; add rf15, rf16, rf15                        # s2 142 shr | s2 142 add
-    max rf15, rf15, 0 ; add rf57, rf58, rf57                        # s2 142 clip | s2 small.py:33 add
-    min rf15, rf15, rf2 ; smul24 rf25, rf36, rf25 ; ldunifrf.rf36   # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
-    vpack rf3, rf3, rf15 ; smul24 rf14, rf14, rf20 ; ldunifrf.rf15  # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
+    asr rf15, rf15, 5 ; smul24 rf58, rf58, rf22                     # s2 143 shr | s2 small.py:33 mul
+    asr rf16, rf23, 5 ; add rf15, rf16, rf15                        # s2 143 shr | s2 143 add
+    max rf15, rf15, 0 ; add rf57, rf58, rf57                        # s2 143 clip | s2 small.py:33 add
+    min rf15, rf15, rf2 ; smul24 rf25, rf36, rf25 ; ldunifrf.rf36   # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf3, rf3, rf15 ; smul24 rf14, rf14, rf20 ; ldunifrf.rf15  # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
     asr rf14, rf57, 14 ; sub rf25, rf25, rf14                       # s2 small.py:33 s1 | s2 small.py:28 sub
-    add rf21, rf25, rf1 ; smul24 rf25, rf48, rf21 ; ldunifrf.rf48   # s2 small.py:28 s2 | s2 small.py:28 mul | s2 142 load dst | uniform 0x00010000
+    add rf21, rf25, rf1 ; smul24 rf25, rf48, rf21 ; ldunifrf.rf48   # s2 small.py:28 s2 | s2 small.py:28 mul | s2 143 load dst | uniform 0x00010000
     asr rf18, rf21, 14 ; smul24 rf21, rf18, rf24                    # s2 small.py:28 s2 | s2 small.py:28 mul
     sub rf13, rf25, rf21 ; smul24 rf21, rf13, rf38 ; ldunifrf.rf25  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     add rf13, rf13, rf1 ; smul24 rf19, rf19, rf54 ; ldunifrf.rf54   # s2 small.py:28 s4 | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
@@ -912,60 +912,60 @@ loop:
     asr rf14, rf19, 14 ; sub rf18, rf14, rf18                       # s2 small.py:28 s5 | s2 small.py:41 e2
     sub rf13, rf13, rf14 ; add rf14, rf13, rf14 ; ldunifrf.rf19     # s2 small.py:41 o5 | s2 small.py:41 o4 | s1 small.py:28 mul | uniform 0x00003ec5
     add rf13, rf37, rf13 ; sub rf37, rf37, rf13 ; ldunifrf.rf24     # s2 small.py:37 add | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x0000238e
-    add rf57, rf27, rf14 ; smul24 rf13, rf13, rf22 ; ldunifrf.rf20  # s2 small.py:41 residuals3 | s2 small.py:33 mul | s2 142 load dst | uniform 0x00010000
+    add rf57, rf27, rf14 ; smul24 rf13, rf13, rf22 ; ldunifrf.rf20  # s2 small.py:41 residuals3 | s2 small.py:33 mul | s2 143 load dst | uniform 0x00010000
     add rf13, rf13, rf1 ; smul24 rf22, rf37, rf22                   # s2 small.py:33 m6 | s2 small.py:33 mul
     asr rf13, rf13, 14 ; add rf22, rf22, rf1                        # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf37, rf22, 14 ; add rf22, rf21, rf13                       # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf13, rf22, 5 ; sub rf21, rf21, rf13                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf22, rf21, 5 ; v8dot rf21, rf9, rf28                       # s2 142 shr | s2 142 load dst
-    asr rf21, rf57, 5 ; add rf13, rf21, rf13                        # s2 142 shr | s2 142 add
-    max rf13, rf13, 0 ; add rf57, rf18, rf37                        # s2 142 clip | s2 small.py:41 residuals2
-    min rf13, rf13, rf2 ; sub rf18, rf18, rf37 ; ldunifrf.rf37      # s2 142 clip | s2 small.py:41 residuals5 | s1 small.py:33 mul | uniform 0x00002d41
-    vpack rf8, rf8, rf13 ; v8dot rf13, rf43, rf28                   # s2 142 store dst | s2 142 load dst
-    asr rf14, rf57, 5 ; sub rf27, rf27, rf14                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf14, rf18, 5 ; add rf13, rf13, rf14                        # s2 142 shr | s2 142 add
-    max rf13, rf13, 0 ; v8dot rf18, rf32, rf28                      # s2 142 clip | s2 142 load dst
-    min rf13, rf13, rf2 ; add rf18, rf18, rf21 ; ldunifrf.rf21      # s2 142 clip | s2 142 add | s2 small.py:33 add | uniform 0x00042000
-    vpack rf6, rf6, rf13 ; v8dot rf13, rf45, rf28 ; ldunifrf.rf57   # s2 142 store dst | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf27, rf27, 5 ; v8dot rf58, rf11, rf28                      # s2 142 shr | s2 142 load dst
-    max rf13, rf18, 0 ; add rf18, rf13, rf27                        # s2 142 clip | s2 142 add
-    min rf13, rf13, rf2 ; add rf14, rf58, rf14 ; ldunifrf.rf58      # s2 142 clip | s2 142 add | s1 small.py:28 mul | uniform 0x0000187e
-    vpack rf7, rf7, rf13 ; v8dot rf13, rf44, rf28                   # s2 142 store dst | s2 142 load dst
-    max rf13, rf18, 0 ; add rf18, rf13, rf22                        # s2 142 clip | s2 142 add
-    min rf13, rf13, rf2 ; v8dot rf28, rf30, rf28 ; ldunifrf.rf22    # s2 142 clip | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003ec5
-    vpack rf10, rf10, rf13 ; add rf13, rf28, rf16 ; ldunifrf.rf16   # s2 142 store dst | s2 142 add | s1 small.py:28 mul | uniform 0x00000c7c
-    max rf14, rf14, 0 ; mov rf28, rf49.il                           # s2 142 clip | s2 140 x0
-    min rf14, rf14, rf2 ; mov rf49, rf49.ih                         # s2 142 clip | s2 140 x0
-    vpack rf14, rf17, rf14 ; mov rf17, rf56.il                      # s2 142 store dst | s2 140 x4
-    max rf18, rf18, 0 ; mov rf56, rf56.ih                           # s2 142 clip | s2 140 x4
-    min rf18, rf18, rf2 ; add rf27, rf28, rf17                      # s2 142 clip | s2 small.py:37 add
-    vpack rf17, rf39, rf18 ; sub rf18, rf28, rf17 ; ldunifrf.rf28   # s2 142 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x0000238e
-    max rf13, rf13, 0 ; smul24 rf26, rf27, rf26                     # s2 142 clip | s2 small.py:33 mul
-    min rf13, rf13, rf2 ; add rf26, rf26, rf29 ; ldunifrf.rf29      # s2 142 clip | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003537
-    vpack rf12, rf12, rf13 ; mov rf13, rf31.il ; ldunifrf.rf27      # s2 142 store dst | s2 140 x2 | s2 142 load dst | uniform 0x01000000
-    asr rf26, rf26, 14 ; mov rf31, rf31.ih                          # s2 small.py:33 s0 | s2 140 x2
-    mov rf39, rf34.il ; smul24 rf62, rf13, rf62                     # s2 140 x6 | s2 small.py:28 mul
-    mov rf34, rf34.ih ; smul24 rf13, rf13, rf33                     # s2 140 x6 | s2 small.py:28 mul
-    mov rf23, rf46.il ; smul24 rf33, rf39, rf33                     # s2 140 x1 | s2 small.py:28 mul
-    add rf33, rf62, rf33 ; mov rf46, rf46.ih                        # s2 small.py:28 add | s2 140 x1
+    asr rf13, rf22, 5 ; sub rf21, rf21, rf13                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf22, rf21, 5 ; v8dot rf21, rf9, rf28                       # s2 143 shr | s2 143 load dst
+    asr rf21, rf57, 5 ; add rf13, rf21, rf13                        # s2 143 shr | s2 143 add
+    max rf13, rf13, 0 ; add rf57, rf18, rf37                        # s2 143 clip | s2 small.py:41 residuals2
+    min rf13, rf13, rf2 ; sub rf18, rf18, rf37 ; ldunifrf.rf37      # s2 143 clip | s2 small.py:41 residuals5 | s1 small.py:33 mul | uniform 0x00002d41
+    vpack rf8, rf8, rf13 ; v8dot rf13, rf43, rf28                   # s2 143 store dst | s2 143 load dst
+    asr rf14, rf57, 5 ; sub rf27, rf27, rf14                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf14, rf18, 5 ; add rf13, rf13, rf14                        # s2 143 shr | s2 143 add
+    max rf13, rf13, 0 ; v8dot rf18, rf32, rf28                      # s2 143 clip | s2 143 load dst
+    min rf13, rf13, rf2 ; add rf18, rf18, rf21 ; ldunifrf.rf21      # s2 143 clip | s2 143 add | s2 small.py:33 add | uniform 0x00042000
+    vpack rf6, rf6, rf13 ; v8dot rf13, rf45, rf28 ; ldunifrf.rf57   # s2 143 store dst | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003b21
+    asr rf27, rf27, 5 ; v8dot rf58, rf11, rf28                      # s2 143 shr | s2 143 load dst
+    max rf13, rf18, 0 ; add rf18, rf13, rf27                        # s2 143 clip | s2 143 add
+    min rf13, rf13, rf2 ; add rf14, rf58, rf14 ; ldunifrf.rf58      # s2 143 clip | s2 143 add | s1 small.py:28 mul | uniform 0x0000187e
+    vpack rf7, rf7, rf13 ; v8dot rf13, rf44, rf28                   # s2 143 store dst | s2 143 load dst
+    max rf13, rf18, 0 ; add rf18, rf13, rf22                        # s2 143 clip | s2 143 add
+    min rf13, rf13, rf2 ; v8dot rf28, rf30, rf28 ; ldunifrf.rf22    # s2 143 clip | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003ec5
+    vpack rf10, rf10, rf13 ; add rf13, rf28, rf16 ; ldunifrf.rf16   # s2 143 store dst | s2 143 add | s1 small.py:28 mul | uniform 0x00000c7c
+    max rf14, rf14, 0 ; mov rf28, rf49.il                           # s2 143 clip | s2 141 x0
+    min rf14, rf14, rf2 ; mov rf49, rf49.ih                         # s2 143 clip | s2 141 x0
+    vpack rf14, rf17, rf14 ; mov rf17, rf56.il                      # s2 143 store dst | s2 141 x4
+    max rf18, rf18, 0 ; mov rf56, rf56.ih                           # s2 143 clip | s2 141 x4
+    min rf18, rf18, rf2 ; add rf27, rf28, rf17                      # s2 143 clip | s2 small.py:37 add
+    vpack rf17, rf39, rf18 ; sub rf18, rf28, rf17 ; ldunifrf.rf28   # s2 143 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x0000238e
+    max rf13, rf13, 0 ; smul24 rf26, rf27, rf26                     # s2 143 clip | s2 small.py:33 mul
+    min rf13, rf13, rf2 ; add rf26, rf26, rf29 ; ldunifrf.rf29      # s2 143 clip | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003537
+    vpack rf12, rf12, rf13 ; mov rf13, rf31.il ; ldunifrf.rf27      # s2 143 store dst | s2 141 x2 | s2 143 load dst | uniform 0x01000000
+    asr rf26, rf26, 14 ; mov rf31, rf31.ih                          # s2 small.py:33 s0 | s2 141 x2
+    mov rf39, rf34.il ; smul24 rf62, rf13, rf62                     # s2 141 x6 | s2 small.py:28 mul
+    mov rf34, rf34.ih ; smul24 rf13, rf13, rf33                     # s2 141 x6 | s2 small.py:28 mul
+    mov rf23, rf46.il ; smul24 rf33, rf39, rf33                     # s2 141 x1 | s2 small.py:28 mul
+    add rf33, rf62, rf33 ; mov rf46, rf46.ih                        # s2 small.py:28 add | s2 141 x1
     add rf33, rf33, rf1 ; smul24 rf41, rf23, rf41                   # s2 small.py:28 s3 | s2 small.py:28 mul
-    asr rf33, rf33, 14 ; mov rf62, rf42.il                          # s2 small.py:28 s3 | s2 140 x7
-    mov rf42, rf42.ih ; smul24 rf23, rf23, rf52                     # s2 140 x7 | s2 small.py:28 mul
-    mov rf51, rf35.il ; smul24 rf52, rf62, rf52                     # s2 140 x5 | s2 small.py:28 mul
-    add rf35, rf41, rf52 ; mov rf41, rf35.ih                        # s2 small.py:28 add | s2 140 x5
+    asr rf33, rf33, 14 ; mov rf62, rf42.il                          # s2 small.py:28 s3 | s2 141 x7
+    mov rf42, rf42.ih ; smul24 rf23, rf23, rf52                     # s2 141 x7 | s2 small.py:28 mul
+    mov rf51, rf35.il ; smul24 rf52, rf62, rf52                     # s2 141 x5 | s2 small.py:28 mul
+    add rf35, rf41, rf52 ; mov rf41, rf35.ih                        # s2 small.py:28 add | s2 141 x5
     add rf35, rf35, rf1 ; smul24 rf36, rf51, rf36                   # s2 small.py:28 s7 | s2 small.py:28 mul
-    asr rf35, rf35, 14 ; mov rf52, rf40.il                          # s2 small.py:28 s7 | s2 140 x3
-    mov rf51, rf40.ih ; smul24 rf40, rf51, rf15                     # s2 140 x3 | s2 small.py:28 mul
+    asr rf35, rf35, 14 ; mov rf52, rf40.il                          # s2 small.py:28 s7 | s2 141 x3
+    mov rf51, rf40.ih ; smul24 rf40, rf51, rf15                     # s2 141 x3 | s2 small.py:28 mul
     add rf60, rf26, rf33 ; smul24 rf15, rf52, rf15                  # s2 small.py:41 e0 | s2 small.py:28 mul
     add rf15, rf36, rf15 ; sub rf26, rf26, rf33                     # s2 small.py:28 add | s2 small.py:41 e3
-    add rf15, rf15, rf1 ; v8dot rf48, rf5, rf48                     # s2 small.py:28 s6 | s2 142 load dst
+    add rf15, rf15, rf1 ; v8dot rf48, rf5, rf48                     # s2 small.py:28 s6 | s2 143 load dst
     asr rf15, rf15, 14 ; smul24 rf18, rf18, rf25                    # s2 small.py:28 s6 | s2 small.py:33 mul
     add rf15, rf35, rf15 ; sub rf35, rf35, rf15 ; ldunifrf.rf33     # s2 small.py:41 o7 | s2 small.py:41 o6 | s1 small.py:33 mul | uniform 0x00002d41
     add rf15, rf60, rf15 ; sub rf60, rf60, rf15                     # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf15, rf15, 5 ; add rf18, rf18, rf54                        # s2 142 shr | s2 small.py:33 add
-    asr rf48, rf60, 5 ; add rf15, rf48, rf15                        # s2 142 shr | s2 142 add
-    max rf15, rf15, 0 ; smul24 rf38, rf39, rf38                     # s2 142 clip | s2 small.py:28 mul
-    min rf13, rf15, rf2 ; sub rf15, rf13, rf38 ; ldunifrf.rf38      # s2 142 clip | s2 small.py:28 sub | s2 small.py:33 add | uniform 0x00042000
+    asr rf15, rf15, 5 ; add rf18, rf18, rf54                        # s2 143 shr | s2 small.py:33 add
+    asr rf48, rf60, 5 ; add rf15, rf48, rf15                        # s2 143 shr | s2 143 add
+    max rf15, rf15, 0 ; smul24 rf38, rf39, rf38                     # s2 143 clip | s2 small.py:28 mul
+    min rf13, rf15, rf2 ; sub rf15, rf13, rf38 ; ldunifrf.rf38      # s2 143 clip | s2 small.py:28 sub | s2 small.py:33 add | uniform 0x00042000
     asr rf15, rf18, 14 ; add rf18, rf15, rf1                        # s2 small.py:33 s1 | s2 small.py:28 s2
     asr rf18, rf18, 14 ; smul24 rf19, rf62, rf19                    # s2 small.py:28 s2 | s2 small.py:28 mul
     sub rf19, rf23, rf19 ; smul24 rf23, rf52, rf24 ; ldunifrf.rf24  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
@@ -978,27 +978,27 @@ loop:
     add rf15, rf15, rf1 ; smul24 rf19, rf19, rf25 ; ldunifrf.rf25   # s2 small.py:33 m6 | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x0000238e
     asr rf15, rf15, 14 ; add rf19, rf19, rf1                        # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf60, rf19, 14 ; add rf19, rf52, rf15                       # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf15, rf19, 5 ; sub rf19, rf52, rf15                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf52, rf19, 5 ; v8dot rf19, rf9, rf20                       # s2 142 shr | s2 142 load dst
-    add rf15, rf19, rf15 ; add rf19, rf18, rf60 ; ldunifrf.rf54     # s2 142 add | s2 small.py:41 residuals2 | s2 142 load dst | uniform 0x01000000
-    max rf15, rf15, 0 ; sub rf18, rf18, rf60                        # s2 142 clip | s2 small.py:41 residuals5
-    min rf15, rf15, rf2 ; v8dot rf60, rf43, rf20                    # s2 142 clip | s2 142 load dst
-    asr rf19, rf19, 5 ; add rf36, rf26, rf23                        # s2 142 shr | s2 small.py:41 residuals3
-    asr rf19, rf18, 5 ; add rf18, rf60, rf19                        # s2 142 shr | s2 142 add
-    max rf18, rf18, 0 ; sub rf23, rf26, rf23                        # s2 142 clip | s2 small.py:41 residuals4
-    min rf18, rf18, rf2 ; v8dot rf26, rf32, rf20                    # s2 142 clip | s2 142 load dst
-    asr rf36, rf36, 5 ; v8dot rf60, rf45, rf20                      # s2 142 shr | s2 142 load dst
-    asr rf26, rf23, 5 ; add rf23, rf26, rf36                        # s2 142 shr | s2 142 add
-    max rf23, rf23, 0 ; add rf26, rf60, rf26                        # s2 142 clip | s2 142 add
-    min rf23, rf23, rf2 ; v8dot rf60, rf11, rf20                    # s2 142 clip | s2 142 load dst
-    max rf19, rf26, 0 ; add rf26, rf60, rf19                        # s2 142 clip | s2 142 add
-    min rf19, rf19, rf2 ; v8dot rf60, rf44, rf20                    # s2 142 clip | s2 142 load dst
-    max rf26, rf26, 0 ; add rf52, rf60, rf52                        # s2 142 clip | s2 142 add
-    min rf20, rf26, rf2 ; v8dot rf26, rf30, rf20 ; ldunifrf.rf60    # s2 142 clip | s2 142 load dst | uniform value:dst_stride
-    max rf26, rf52, 0 ; add rf48, rf26, rf48                        # s2 142 clip | s2 142 add
-    min rf26, rf26, rf2 ; add rf52, rf49, rf56                      # s2 142 clip | s2 small.py:37 add
-    max rf48, rf48, 0 ; sub rf49, rf49, rf56                        # s2 142 clip | s2 small.py:37 sub
-    min rf37, rf48, rf2 ; smul24 rf48, rf52, rf37                   # s2 142 clip | s2 small.py:33 mul
+    asr rf15, rf19, 5 ; sub rf19, rf52, rf15                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf52, rf19, 5 ; v8dot rf19, rf9, rf20                       # s2 143 shr | s2 143 load dst
+    add rf15, rf19, rf15 ; add rf19, rf18, rf60 ; ldunifrf.rf54     # s2 143 add | s2 small.py:41 residuals2 | s2 143 load dst | uniform 0x01000000
+    max rf15, rf15, 0 ; sub rf18, rf18, rf60                        # s2 143 clip | s2 small.py:41 residuals5
+    min rf15, rf15, rf2 ; v8dot rf60, rf43, rf20                    # s2 143 clip | s2 143 load dst
+    asr rf19, rf19, 5 ; add rf36, rf26, rf23                        # s2 143 shr | s2 small.py:41 residuals3
+    asr rf19, rf18, 5 ; add rf18, rf60, rf19                        # s2 143 shr | s2 143 add
+    max rf18, rf18, 0 ; sub rf23, rf26, rf23                        # s2 143 clip | s2 small.py:41 residuals4
+    min rf18, rf18, rf2 ; v8dot rf26, rf32, rf20                    # s2 143 clip | s2 143 load dst
+    asr rf36, rf36, 5 ; v8dot rf60, rf45, rf20                      # s2 143 shr | s2 143 load dst
+    asr rf26, rf23, 5 ; add rf23, rf26, rf36                        # s2 143 shr | s2 143 add
+    max rf23, rf23, 0 ; add rf26, rf60, rf26                        # s2 143 clip | s2 143 add
+    min rf23, rf23, rf2 ; v8dot rf60, rf11, rf20                    # s2 143 clip | s2 143 load dst
+    max rf19, rf26, 0 ; add rf26, rf60, rf19                        # s2 143 clip | s2 143 add
+    min rf19, rf19, rf2 ; v8dot rf60, rf44, rf20                    # s2 143 clip | s2 143 load dst
+    max rf26, rf26, 0 ; add rf52, rf60, rf52                        # s2 143 clip | s2 143 add
+    min rf20, rf26, rf2 ; v8dot rf26, rf30, rf20 ; ldunifrf.rf60    # s2 143 clip | s2 143 load dst | uniform value:dst_stride
+    max rf26, rf52, 0 ; add rf48, rf26, rf48                        # s2 143 clip | s2 143 add
+    min rf26, rf26, rf2 ; add rf52, rf49, rf56                      # s2 143 clip | s2 small.py:37 add
+    max rf48, rf48, 0 ; sub rf49, rf49, rf56                        # s2 143 clip | s2 small.py:37 sub
+    min rf37, rf48, rf2 ; smul24 rf48, rf52, rf37                   # s2 143 clip | s2 small.py:33 mul
     add rf21, rf48, rf21 ; smul24 rf48, rf31, rf57 ; ldunifrf.rf57  # s2 small.py:33 add | s2 small.py:28 mul | uniform value:items
     asr rf21, rf21, 14 ; smul24 rf58, rf34, rf58                    # s2 small.py:33 s0 | s2 small.py:28 mul
     add rf22, rf48, rf58 ; smul24 rf48, rf46, rf22 ; ldunifrf.rf58  # s2 small.py:28 add | s2 small.py:28 mul | uniform value:records
@@ -1011,13 +1011,13 @@ loop:
     asr rf16, rf16, 14 ; mov rf0, rf4                               # s2 small.py:28 s6 | next trip
     add rf16, rf22, rf16 ; sub rf22, rf22, rf16                     # s2 small.py:41 o7 | s2 small.py:41 o6
     add rf16, rf29, rf16 ; sub rf29, rf29, rf16                     # s2 small.py:41 residuals0 | s2 small.py:41 residuals7
-    asr rf5, rf16, 5 ; v8dot rf16, rf5, rf27                        # s2 142 shr | s2 142 load dst
-    asr rf16, rf29, 5 ; add rf5, rf16, rf5                          # s2 142 shr | s2 142 add
-    max rf5, rf5, 0 ; smul24 rf49, rf49, rf33                       # s2 142 clip | s2 small.py:33 mul
-    min rf5, rf5, rf2 ; add rf38, rf49, rf38                        # s2 142 clip | s2 small.py:33 add
-    vpack rf5, rf13, rf5 ; smul24 rf13, rf31, rf24                  # s2 142 store dst | s2 small.py:28 mul
-    v8pack tmud, rf3, rf5 ; smul24 rf3, rf34, rf40                  # s2 142 store dst | s2 small.py:28 mul
-    asr rf38, rf38, 14 ; mov.ifna tmua, rf59                        # s2 small.py:33 s1 | s2 142 store dst
+    asr rf5, rf16, 5 ; v8dot rf16, rf5, rf27                        # s2 143 shr | s2 143 load dst
+    asr rf16, rf29, 5 ; add rf5, rf16, rf5                          # s2 143 shr | s2 143 add
+    max rf5, rf5, 0 ; smul24 rf49, rf49, rf33                       # s2 143 clip | s2 small.py:33 mul
+    min rf5, rf5, rf2 ; add rf38, rf49, rf38                        # s2 143 clip | s2 small.py:33 add
+    vpack rf5, rf13, rf5 ; smul24 rf13, rf31, rf24                  # s2 143 store dst | s2 small.py:28 mul
+    v8pack tmud, rf3, rf5 ; smul24 rf3, rf34, rf40                  # s2 143 store dst | s2 small.py:28 mul
+    asr rf38, rf38, 14 ; mov.ifna tmua, rf59                        # s2 small.py:33 s1 | s2 143 store dst
     sub rf3, rf13, rf3 ; smul24 rf13, rf46, rf62                    # s2 small.py:28 sub | s2 small.py:28 mul
     add rf3, rf3, rf1 ; smul24 rf39, rf42, rf39                     # s2 small.py:28 s2 | s2 small.py:28 mul
     asr rf3, rf3, 14 ; sub rf13, rf13, rf39                         # s2 small.py:28 s2 | s2 small.py:28 sub
@@ -1025,54 +1025,54 @@ loop:
     asr rf13, rf13, 14 ; smul24 rf25, rf51, rf25                    # s2 small.py:28 s4 | s2 small.py:28 mul
     sub rf25, rf35, rf25 ; add rf35, rf38, rf3                      # s2 small.py:28 sub | s2 small.py:41 e1
     add rf3, rf25, rf1 ; sub rf25, rf38, rf3                        # s2 small.py:28 s5 | s2 small.py:41 e2
-    asr rf3, rf3, 14 ; v8dot rf9, rf9, rf54                         # s2 small.py:28 s5 | s2 142 load dst
+    asr rf3, rf3, 14 ; v8dot rf9, rf9, rf54                         # s2 small.py:28 s5 | s2 143 load dst
     sub rf3, rf13, rf3 ; add rf13, rf13, rf3                        # s2 small.py:41 o5 | s2 small.py:41 o4
     add rf3, rf22, rf3 ; sub rf22, rf22, rf3                        # s2 small.py:37 add | s2 small.py:37 sub
-    shr rf43, rf43, -8 ; smul24 rf3, rf3, rf33                      # s2 142 load dst | s2 small.py:33 mul
+    shr rf43, rf43, -8 ; smul24 rf3, rf3, rf33                      # s2 143 load dst | s2 small.py:33 mul
     add rf3, rf3, rf1 ; smul24 rf22, rf22, rf33                     # s2 small.py:33 m6 | s2 small.py:33 mul
     asr rf3, rf3, 14 ; add rf22, rf22, rf1                          # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf33, rf22, 14 ; add rf22, rf35, rf3                        # s2 small.py:33 m5 | s2 small.py:41 residuals1
-    asr rf3, rf22, 5 ; sub rf22, rf35, rf3                          # s2 142 shr | s2 small.py:41 residuals6
-    asr rf9, rf22, 5 ; add rf3, rf9, rf3                            # s2 142 shr | s2 142 add
-    max rf3, rf3, 0 ; v8dot rf32, rf32, rf54                        # s2 142 clip | s2 142 load dst
-    min rf3, rf3, rf2 ; v8dot rf45, rf45, rf54                      # s2 142 clip | s2 142 load dst
-    vpack rf3, rf15, rf3 ; v8dot rf11, rf11, rf54                   # s2 142 store dst | s2 142 load dst
-    shr rf30, rf44, -8 ; v8dot rf44, rf30, rf54                     # s2 142 load dst
-    add rf9, rf30, rf9 ; add rf16, rf44, rf16                       # s2 142 add
-    max rf59, rf9, 0 ; add rf9, rf59, rf60                          # s2 142 clip | s2 142 store dst
-    min rf30, rf59, rf2 ; add rf59, rf9, rf60                       # s2 142 clip | s2 142 store dst
-    vpack rf30, rf26, rf30 ; add rf26, rf25, rf33                   # s2 142 store dst | s2 small.py:41 residuals2
-    max rf25, rf16, 0 ; sub rf16, rf25, rf33                        # s2 142 clip | s2 small.py:41 residuals5
-    min rf33, rf25, rf2 ; add rf25, rf59, rf60                      # s2 142 clip | s2 142 store dst
-    vpack rf37, rf37, rf33 ; add rf33, rf21, rf13                   # s2 142 store dst | s2 small.py:41 residuals3
-    v8pack tmud, rf8, rf3 ; sub rf3, rf21, rf13                     # s2 142 store dst | s2 small.py:41 residuals4
-    asr rf9, rf26, 5 ; mov.ifna tmua, rf9                           # s2 142 shr | s2 142 store dst
-    asr rf16, rf16, 5 ; add rf9, rf43, rf9                          # s2 142 shr | s2 142 add
-    max rf9, rf9, 0 ; add rf11, rf11, rf16                          # s2 142 clip | s2 142 add
-    min rf9, rf9, rf2 ; add rf16, rf25, rf60                        # s2 142 clip | s2 142 store dst
-    vpack rf9, rf18, rf9 ; add rf18, rf16, rf60                     # s2 142 store dst
-    v8pack tmud, rf6, rf9 ; add rf6, rf18, rf60                     # s2 142 store dst
-    max rf11, rf11, 0 ; mov.ifna tmua, rf59                         # s2 142 clip | s2 142 store dst
-    min rf11, rf11, rf2 ; sub rf57, rf57, 1                         # s2 142 clip
-    vpack rf11, rf20, rf11                                          # s2 142 store dst
-    asr rf33, rf33, 5                                               # s2 142 shr
-    asr rf32, rf3, 5 ; add rf3, rf32, rf33                          # s2 142 shr | s2 142 add
-    max rf3, rf3, 0 ; add rf32, rf45, rf32                          # s2 142 clip | s2 142 add
-    min rf3, rf3, rf2                                               # s2 142 clip
-    vpack rf3, rf23, rf3                                            # s2 142 store dst
-    v8pack tmud, rf7, rf3                                           # s2 142 store dst
-    max rf25, rf32, 0 ; mov.ifna tmua, rf25                         # s2 142 clip | s2 142 store dst
-    min rf25, rf25, rf2                                             # s2 142 clip
-    vpack rf19, rf19, rf25                                          # s2 142 store dst
-    v8pack tmud, rf10, rf19                                         # s2 142 store dst
-    shl rf16, rf57, 3 ; mov.ifna tmua, rf16                         # s2 142 store dst
-    v8pack tmud, rf14, rf11 ; add rf11, rf58, rf16                  # s2 142 store dst
-    mov.ifna tmua, rf18 ; sub.pushc -, rf11, rf4                    # s2 142 store dst | whether there is a trip more
-    v8pack tmud, rf17, rf30                                         # s2 142 store dst
+    asr rf3, rf22, 5 ; sub rf22, rf35, rf3                          # s2 143 shr | s2 small.py:41 residuals6
+    asr rf9, rf22, 5 ; add rf3, rf9, rf3                            # s2 143 shr | s2 143 add
+    max rf3, rf3, 0 ; v8dot rf32, rf32, rf54                        # s2 143 clip | s2 143 load dst
+    min rf3, rf3, rf2 ; v8dot rf45, rf45, rf54                      # s2 143 clip | s2 143 load dst
+    vpack rf3, rf15, rf3 ; v8dot rf11, rf11, rf54                   # s2 143 store dst | s2 143 load dst
+    shr rf30, rf44, -8 ; v8dot rf44, rf30, rf54                     # s2 143 load dst
+    add rf9, rf30, rf9 ; add rf16, rf44, rf16                       # s2 143 add
+    max rf59, rf9, 0 ; add rf9, rf59, rf60                          # s2 143 clip | s2 143 store dst
+    min rf30, rf59, rf2 ; add rf59, rf9, rf60                       # s2 143 clip | s2 143 store dst
+    vpack rf30, rf26, rf30 ; add rf26, rf25, rf33                   # s2 143 store dst | s2 small.py:41 residuals2
+    max rf25, rf16, 0 ; sub rf16, rf25, rf33                        # s2 143 clip | s2 small.py:41 residuals5
+    min rf33, rf25, rf2 ; add rf25, rf59, rf60                      # s2 143 clip | s2 143 store dst
+    vpack rf37, rf37, rf33 ; add rf33, rf21, rf13                   # s2 143 store dst | s2 small.py:41 residuals3
+    v8pack tmud, rf8, rf3 ; sub rf3, rf21, rf13                     # s2 143 store dst | s2 small.py:41 residuals4
+    asr rf9, rf26, 5 ; mov.ifna tmua, rf9                           # s2 143 shr | s2 143 store dst
+    asr rf16, rf16, 5 ; add rf9, rf43, rf9                          # s2 143 shr | s2 143 add
+    max rf9, rf9, 0 ; add rf11, rf11, rf16                          # s2 143 clip | s2 143 add
+    min rf9, rf9, rf2 ; add rf16, rf25, rf60                        # s2 143 clip | s2 143 store dst
+    vpack rf9, rf18, rf9 ; add rf18, rf16, rf60                     # s2 143 store dst
+    v8pack tmud, rf6, rf9 ; add rf6, rf18, rf60                     # s2 143 store dst
+    max rf11, rf11, 0 ; mov.ifna tmua, rf59                         # s2 143 clip | s2 143 store dst
+    min rf11, rf11, rf2 ; sub rf57, rf57, 1                         # s2 143 clip
+    vpack rf11, rf20, rf11                                          # s2 143 store dst
+    asr rf33, rf33, 5                                               # s2 143 shr
+    asr rf32, rf3, 5 ; add rf3, rf32, rf33                          # s2 143 shr | s2 143 add
+    max rf3, rf3, 0 ; add rf32, rf45, rf32                          # s2 143 clip | s2 143 add
+    min rf3, rf3, rf2                                               # s2 143 clip
+    vpack rf3, rf23, rf3                                            # s2 143 store dst
+    v8pack tmud, rf7, rf3                                           # s2 143 store dst
+    max rf25, rf32, 0 ; mov.ifna tmua, rf25                         # s2 143 clip | s2 143 store dst
+    min rf25, rf25, rf2                                             # s2 143 clip
+    vpack rf19, rf19, rf25                                          # s2 143 store dst
+    v8pack tmud, rf10, rf19                                         # s2 143 store dst
+    shl rf16, rf57, 3 ; mov.ifna tmua, rf16                         # s2 143 store dst
+    v8pack tmud, rf14, rf11 ; add rf11, rf58, rf16                  # s2 143 store dst
+    mov.ifna tmua, rf18 ; sub.pushc -, rf11, rf4                    # s2 143 store dst | whether there is a trip more
+    v8pack tmud, rf17, rf30                                         # s2 143 store dst
     bu.anyna loop, r:unif                                           # next trip
-    nop ; mov.ifnb tmua, rf6                                        # s2 142 store dst
-    v8pack tmud, rf12, rf37                                         # s2 142 store dst
-    nop ; add.ifnb tmua, rf6, rf60                                  # s2 142 store dst
+    nop ; mov.ifnb tmua, rf6                                        # s2 143 store dst
+    v8pack tmud, rf12, rf37                                         # s2 143 store dst
+    nop ; add.ifnb tmua, rf6, rf60                                  # s2 143 store dst
     thrsw
     thrsw
     nop

@@ -243,114 +243,114 @@
 
     eidx rf3 ; mov rf0, rf3.ul ; ldunifrf.rf2                       # workgroup | uniform value:records
     shl rf0, rf0, 4
-    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf1                 # s2 142 load dst | s1 small.py:33 s0 | uniform 0x00002000
+    setnnmode_uu ; add rf0, rf0, rf3 ; ldunifrf.rf1                 # s2 143 load dst | s1 small.py:33 s0 | uniform 0x00002000
     shl rf0, rf0, 3
-    nop ; add rf0, rf2, rf0 ; ldunifrf.rf2                          # s2 142 load dst | uniform 0x000000ff
+    nop ; add rf0, rf2, rf0 ; ldunifrf.rf2                          # s2 143 load dst | uniform 0x000000ff
 loop:
     eidx rf3 ; ldunifrf.rf4                                         # uniform value:items
-    and rf5, rf3, 14                                                # s1 138 x0
-    and rf6, rf3, 1                                                 # s1 138 x0
-    or rf7, rf3, 1                                                  # s1 138 x0
-    shl rf6, rf6, 4                                                 # s1 138 x0
+    and rf5, rf3, 14                                                # s1 139 x0
+    and rf6, rf3, 1                                                 # s1 139 x0
+    or rf7, rf3, 1                                                  # s1 139 x0
+    shl rf6, rf6, 4                                                 # s1 139 x0
     nop ; sub rf4, rf4, 1
     shl rf4, rf4, 3
     nop ; ldunifrf.rf8                                              # uniform value:records
-    nop ; add rf4, rf8, rf4 ; ldunifrf.rf8                          # s1 138 x0 | uniform value:coeffs
-    tmuwt - ; ldunifrf.rf9                                          # s1 138 x4 | uniform 0x00000040
+    nop ; add rf4, rf8, rf4 ; ldunifrf.rf8                          # s1 139 x0 | uniform value:coeffs
+    tmuwt - ; ldunifrf.rf9                                          # s1 139 x4 | uniform 0x00000040
     umin tmuau, rf0, rf4 ; thrsw                                    # the item's record | uniform 0xfffffffa (vec2)
-    nop ; ldunifrf.rf4                                              # s1 138 x2 | uniform 0xffffffe0
-    nop ; ldunifrf.rf10                                             # s1 138 x4 | uniform 0x00000040
+    nop ; ldunifrf.rf4                                              # s1 139 x2 | uniform 0xffffffe0
+    nop ; ldunifrf.rf10                                             # s1 139 x4 | uniform 0x00000040
     nop ; ldtmu.rf11                                                # the item's record
     nop ; ldtmu.rf12                                                # the item's record
-    shl rf12, rf12, 7                                               # s1 138 x0
-    and.pushz -, rf3, 1 ; add rf3, rf8, rf12                        # s1 138 x0
-    shuffle rf5, rf3, rf5 ; ldunifrf.rf8                            # s1 138 x0 | s2 142 load dst | uniform value:dst
-    shuffle rf3, rf3, rf7 ; add rf7, rf8, rf11 ; ldunifrf.rf8       # s1 138 x0 | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003ec5
-    nop ; add rf5, rf5, rf6 ; ldunifrf.rf11                         # s1 138 x0 | s1 small.py:28 mul | uniform 0x00000c7c
-    mov tmuau, rf5 ; add rf3, rf3, rf6                              # s1 138 x0 | uniform 0xfffffffc (vec4)
-    mov tmuau, rf3 ; add rf5, rf5, rf9 ; thrsw                      # s1 138 x0 | s1 138 x4 | uniform 0xfffffffc (vec4)
-    add rf3, rf3, rf9 ; add rf9, rf5, rf4 ; ldunifrf.rf6            # s1 138 x4 | s1 138 x2 | s1 small.py:28 mul | uniform 0x0000238e
-    nop ; add rf4, rf3, rf4 ; ldunifrf.rf12                         # s1 138 x2 | s1 small.py:28 mul | uniform 0x00003537
-    nop ; ldtmu.rf13                                                # s1 138 x0
-    nop ; ldtmu.rf14                                                # s1 138 x0
-    nop ; ldtmu.rf15                                                # s1 138 x0
-    nop ; ldtmu.rf16                                                # s1 138 x0
-    nop ; mov tmuau, rf5 ; ldtmu.rf5                                # s1 138 x4 | s1 138 x0 | uniform 0xfffffffc (vec4)
-    nop ; ldtmu.rf17                                                # s1 138 x0
-    rot rf18, rf13, 1                                               # s1 138 x0
-    rot rf19, rf14, 1                                               # s1 138 x0
-    rot rf20, rf15, 1 ; mov.ifna rf18, rf5                          # s1 138 x0
-    rot rf21, rf16, 1 ; mov.ifna rf19, rf17                         # s1 138 x0
-    mov rf23, rf18.ih ; mov rf24, rf19.ih ; ldtmu.rf22              # s1 138 x1 | s1 138 x0
-    mov rf25, rf18.il ; smul24 rf26, rf23, rf8 ; ldtmu.rf18         # s1 138 x1 | s1 small.py:28 mul | s1 138 x0
-    mov tmuau, rf3 ; mov.ifna rf20, rf22 ; thrsw                    # s1 138 x4 | s1 138 x0 | uniform 0xfffffffc (vec4)
-    mov.ifna rf21, rf18 ; mov rf3, rf20.ih                          # s1 138 x0 | s1 138 x1
-    mov rf23, rf19.il ; smul24 rf19, rf23, rf11 ; ldunifrf.rf27     # s1 138 x1 | s1 small.py:28 mul | uniform 0x00003ec5
-    mov rf29, rf20.il ; smul24 rf28, rf24, rf27 ; ldtmu.rf20        # s1 138 x1 | s1 small.py:28 mul | s1 138 x4
-    rot rf30, rf20, 1                                               # s1 138 x4
-    nop ; ldtmu.rf31                                                # s1 138 x4
-    rot rf32, rf31, 1                                               # s1 138 x4
-    rot rf5, rf5, -1                                                # s1 138 x0
-    rot rf17, rf17, -1                                              # s1 138 x0
-    rot rf5, rf22, -1 ; mov.ifna rf13, rf5                          # s1 138 x0
-    rot rf17, rf18, -1 ; mov.ifna rf14, rf17                        # s1 138 x0
-    mov rf22, rf13.ih ; mov rf33, rf14.ih ; ldtmu.rf18              # s1 138 x0 | s1 138 x4
-    rot rf5, rf18, 1 ; mov.ifna rf15, rf5                           # s1 138 x4 | s1 138 x0
-    mov rf35, rf15.ih ; mov rf13, rf13.il ; ldtmu.rf34              # s1 138 x0 | s1 138 x4
-    rot rf17, rf34, 1 ; mov.ifna rf16, rf17                         # s1 138 x4 | s1 138 x0
-    mov tmuau, rf9 ; mov rf36, rf14.il ; ldtmu.rf14                 # s1 138 x2 | s1 138 x0 | s1 138 x4 | uniform 0xfffffffc (vec4)
-    rot rf14, rf14, -1 ; mov.ifna rf30, rf14                        # s1 138 x4
-    mov rf38, rf30.ih ; mov rf37, rf30.il ; ldtmu.rf30              # s1 138 x5 | s1 138 x4
-    rot rf30, rf30, -1 ; mov.ifna rf32, rf30                        # s1 138 x4
-    mov rf41, rf32.ih ; smul24 rf40, rf38, rf6 ; ldtmu.rf39         # s1 138 x5 | s1 small.py:28 mul | s1 138 x4
-    rot rf39, rf39, -1 ; mov.ifna rf5, rf39                         # s1 138 x4
-    nop ; smul24 rf42, rf38, rf12 ; ldtmu.rf38                      # s1 small.py:28 mul | s1 138 x4
-    rot rf38, rf38, -1 ; mov.ifna rf17, rf38                        # s1 138 x4
-    mov tmuau, rf4 ; mov.ifna rf20, rf14 ; thrsw                    # s1 138 x2 | s1 138 x4 | uniform 0xfffffffc (vec4)
-    mov.ifna rf31, rf30 ; mov.ifna rf18, rf39                       # s1 138 x4
-    mov.ifna rf34, rf38 ; mov rf32, rf32.il                         # s1 138 x4 | s1 138 x5
-    mov rf30, rf20.ih ; mov rf39, rf31.ih ; ldtmu.rf38              # s1 138 x4 | s1 138 x2
-    rot rf14, rf38, 1 ; add rf43, rf22, rf30                        # s1 138 x2 | s1 small.py:37 add
-    sub rf30, rf22, rf30 ; mov rf20, rf20.il ; ldtmu.rf22           # s1 small.py:37 sub | s1 138 x4 | s1 138 x2
-    rot rf31, rf22, 1 ; mov rf44, rf31.il                           # s1 138 x2 | s1 138 x4
-    add rf13, rf13, rf20 ; sub rf45, rf13, rf20 ; ldtmu.rf20        # s1 small.py:37 add | s1 small.py:37 sub | s1 138 x2
-    rot rf46, rf20, 1                                               # s1 138 x2
-    nop ; ldtmu.rf47                                                # s1 138 x2
-    rot rf48, rf47, 1                                               # s1 138 x2
-    nop ; add tmuau, rf9, rf10 ; ldtmu.rf9                          # s1 138 x6 | s1 138 x2 | uniform 0xfffffffc (vec4)
-    rot rf9, rf9, -1 ; mov.ifna rf14, rf9                           # s1 138 x2
-    mov rf50, rf14.ih ; mov rf49, rf14.il ; ldtmu.rf14              # s1 138 x3 | s1 138 x2
-    rot rf14, rf14, -1 ; mov.ifna rf31, rf14                        # s1 138 x2
-    nop ; ldtmu.rf51                                                # s1 138 x2
-    rot rf51, rf51, -1 ; mov.ifna rf46, rf51                        # s1 138 x2
-    nop ; ldtmu.rf52                                                # s1 138 x2
-    rot rf52, rf52, -1 ; mov.ifna rf48, rf52                        # s1 138 x2
-    add tmuau, rf4, rf10 ; mov.ifna rf38, rf9 ; thrsw               # s1 138 x6 | s1 138 x2 | uniform 0xfffffffc (vec4)
-    mov.ifna rf22, rf14 ; mov.ifna rf20, rf51                       # s1 138 x2
-    mov.ifna rf47, rf52 ; smul24 rf6, rf50, rf6                     # s1 138 x2 | s1 small.py:28 mul
-    mov rf14, rf38.ih ; mov rf38, rf38.il ; ldtmu.rf52              # s1 138 x2 | s1 138 x6
-    rot rf51, rf52, 1                                               # s1 138 x6
-    nop ; ldtmu.rf4                                                 # s1 138 x6
-    rot rf9, rf4, 1                                                 # s1 138 x6
-    nop ; ldtmu.rf10                                                # s1 138 x6
-    rot rf53, rf10, 1                                               # s1 138 x6
-    nop ; ldtmu.rf54                                                # s1 138 x6
-    rot rf55, rf54, 1                                               # s1 138 x6
-    nop ; ldtmu.rf56                                                # s1 138 x6
+    shl rf12, rf12, 7                                               # s1 139 x0
+    and.pushz -, rf3, 1 ; add rf3, rf8, rf12                        # s1 139 x0
+    shuffle rf5, rf3, rf5 ; ldunifrf.rf8                            # s1 139 x0 | s2 143 load dst | uniform value:dst
+    shuffle rf3, rf3, rf7 ; add rf7, rf8, rf11 ; ldunifrf.rf8       # s1 139 x0 | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003ec5
+    nop ; add rf5, rf5, rf6 ; ldunifrf.rf11                         # s1 139 x0 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov tmuau, rf5 ; add rf3, rf3, rf6                              # s1 139 x0 | uniform 0xfffffffc (vec4)
+    mov tmuau, rf3 ; add rf5, rf5, rf9 ; thrsw                      # s1 139 x0 | s1 139 x4 | uniform 0xfffffffc (vec4)
+    add rf3, rf3, rf9 ; add rf9, rf5, rf4 ; ldunifrf.rf6            # s1 139 x4 | s1 139 x2 | s1 small.py:28 mul | uniform 0x0000238e
+    nop ; add rf4, rf3, rf4 ; ldunifrf.rf12                         # s1 139 x2 | s1 small.py:28 mul | uniform 0x00003537
+    nop ; ldtmu.rf13                                                # s1 139 x0
+    nop ; ldtmu.rf14                                                # s1 139 x0
+    nop ; ldtmu.rf15                                                # s1 139 x0
+    nop ; ldtmu.rf16                                                # s1 139 x0
+    nop ; mov tmuau, rf5 ; ldtmu.rf5                                # s1 139 x4 | s1 139 x0 | uniform 0xfffffffc (vec4)
+    nop ; ldtmu.rf17                                                # s1 139 x0
+    rot rf18, rf13, 1                                               # s1 139 x0
+    rot rf19, rf14, 1                                               # s1 139 x0
+    rot rf20, rf15, 1 ; mov.ifna rf18, rf5                          # s1 139 x0
+    rot rf21, rf16, 1 ; mov.ifna rf19, rf17                         # s1 139 x0
+    mov rf23, rf18.ih ; mov rf24, rf19.ih ; ldtmu.rf22              # s1 139 x1 | s1 139 x0
+    mov rf25, rf18.il ; smul24 rf26, rf23, rf8 ; ldtmu.rf18         # s1 139 x1 | s1 small.py:28 mul | s1 139 x0
+    mov tmuau, rf3 ; mov.ifna rf20, rf22 ; thrsw                    # s1 139 x4 | s1 139 x0 | uniform 0xfffffffc (vec4)
+    mov.ifna rf21, rf18 ; mov rf3, rf20.ih                          # s1 139 x0 | s1 139 x1
+    mov rf23, rf19.il ; smul24 rf19, rf23, rf11 ; ldunifrf.rf27     # s1 139 x1 | s1 small.py:28 mul | uniform 0x00003ec5
+    mov rf29, rf20.il ; smul24 rf28, rf24, rf27 ; ldtmu.rf20        # s1 139 x1 | s1 small.py:28 mul | s1 139 x4
+    rot rf30, rf20, 1                                               # s1 139 x4
+    nop ; ldtmu.rf31                                                # s1 139 x4
+    rot rf32, rf31, 1                                               # s1 139 x4
+    rot rf5, rf5, -1                                                # s1 139 x0
+    rot rf17, rf17, -1                                              # s1 139 x0
+    rot rf5, rf22, -1 ; mov.ifna rf13, rf5                          # s1 139 x0
+    rot rf17, rf18, -1 ; mov.ifna rf14, rf17                        # s1 139 x0
+    mov rf22, rf13.ih ; mov rf33, rf14.ih ; ldtmu.rf18              # s1 139 x0 | s1 139 x4
+    rot rf5, rf18, 1 ; mov.ifna rf15, rf5                           # s1 139 x4 | s1 139 x0
+    mov rf35, rf15.ih ; mov rf13, rf13.il ; ldtmu.rf34              # s1 139 x0 | s1 139 x4
+    rot rf17, rf34, 1 ; mov.ifna rf16, rf17                         # s1 139 x4 | s1 139 x0
+    mov tmuau, rf9 ; mov rf36, rf14.il ; ldtmu.rf14                 # s1 139 x2 | s1 139 x0 | s1 139 x4 | uniform 0xfffffffc (vec4)
+    rot rf14, rf14, -1 ; mov.ifna rf30, rf14                        # s1 139 x4
+    mov rf38, rf30.ih ; mov rf37, rf30.il ; ldtmu.rf30              # s1 139 x5 | s1 139 x4
+    rot rf30, rf30, -1 ; mov.ifna rf32, rf30                        # s1 139 x4
+    mov rf41, rf32.ih ; smul24 rf40, rf38, rf6 ; ldtmu.rf39         # s1 139 x5 | s1 small.py:28 mul | s1 139 x4
+    rot rf39, rf39, -1 ; mov.ifna rf5, rf39                         # s1 139 x4
+    nop ; smul24 rf42, rf38, rf12 ; ldtmu.rf38                      # s1 small.py:28 mul | s1 139 x4
+    rot rf38, rf38, -1 ; mov.ifna rf17, rf38                        # s1 139 x4
+    mov tmuau, rf4 ; mov.ifna rf20, rf14 ; thrsw                    # s1 139 x2 | s1 139 x4 | uniform 0xfffffffc (vec4)
+    mov.ifna rf31, rf30 ; mov.ifna rf18, rf39                       # s1 139 x4
+    mov.ifna rf34, rf38 ; mov rf32, rf32.il                         # s1 139 x4 | s1 139 x5
+    mov rf30, rf20.ih ; mov rf39, rf31.ih ; ldtmu.rf38              # s1 139 x4 | s1 139 x2
+    rot rf14, rf38, 1 ; add rf43, rf22, rf30                        # s1 139 x2 | s1 small.py:37 add
+    sub rf30, rf22, rf30 ; mov rf20, rf20.il ; ldtmu.rf22           # s1 small.py:37 sub | s1 139 x4 | s1 139 x2
+    rot rf31, rf22, 1 ; mov rf44, rf31.il                           # s1 139 x2 | s1 139 x4
+    add rf13, rf13, rf20 ; sub rf45, rf13, rf20 ; ldtmu.rf20        # s1 small.py:37 add | s1 small.py:37 sub | s1 139 x2
+    rot rf46, rf20, 1                                               # s1 139 x2
+    nop ; ldtmu.rf47                                                # s1 139 x2
+    rot rf48, rf47, 1                                               # s1 139 x2
+    nop ; add tmuau, rf9, rf10 ; ldtmu.rf9                          # s1 139 x6 | s1 139 x2 | uniform 0xfffffffc (vec4)
+    rot rf9, rf9, -1 ; mov.ifna rf14, rf9                           # s1 139 x2
+    mov rf50, rf14.ih ; mov rf49, rf14.il ; ldtmu.rf14              # s1 139 x3 | s1 139 x2
+    rot rf14, rf14, -1 ; mov.ifna rf31, rf14                        # s1 139 x2
+    nop ; ldtmu.rf51                                                # s1 139 x2
+    rot rf51, rf51, -1 ; mov.ifna rf46, rf51                        # s1 139 x2
+    nop ; ldtmu.rf52                                                # s1 139 x2
+    rot rf52, rf52, -1 ; mov.ifna rf48, rf52                        # s1 139 x2
+    add tmuau, rf4, rf10 ; mov.ifna rf38, rf9 ; thrsw               # s1 139 x6 | s1 139 x2 | uniform 0xfffffffc (vec4)
+    mov.ifna rf22, rf14 ; mov.ifna rf20, rf51                       # s1 139 x2
+    mov.ifna rf47, rf52 ; smul24 rf6, rf50, rf6                     # s1 139 x2 | s1 small.py:28 mul
+    mov rf14, rf38.ih ; mov rf38, rf38.il ; ldtmu.rf52              # s1 139 x2 | s1 139 x6
+    rot rf51, rf52, 1                                               # s1 139 x6
+    nop ; ldtmu.rf4                                                 # s1 139 x6
+    rot rf9, rf4, 1                                                 # s1 139 x6
+    nop ; ldtmu.rf10                                                # s1 139 x6
+    rot rf53, rf10, 1                                               # s1 139 x6
+    nop ; ldtmu.rf54                                                # s1 139 x6
+    rot rf55, rf54, 1                                               # s1 139 x6
+    nop ; ldtmu.rf56                                                # s1 139 x6
     nop ; ldunifrf.rf57                                             # s1 small.py:33 mul | uniform 0x00002d41
     nop ; smul24 rf13, rf13, rf57 ; ldunifrf.rf57                   # s1 small.py:33 mul | uniform value:threads
     shl rf57, rf57, 7 ; add rf13, rf13, rf1                         # s1 small.py:33 s0
     asr rf57, rf13, 14 ; add rf13, rf0, rf57                        # s1 small.py:33 s0 | the item's record
-    rot rf56, rf56, -1 ; mov.ifna rf51, rf56                        # s1 138 x6
-    mov rf59, rf51.ih ; mov rf58, rf51.il ; ldtmu.rf51              # s1 138 x7 | s1 138 x6
-    rot rf51, rf51, -1 ; mov.ifna rf9, rf51                         # s1 138 x6
-    nop ; ldtmu.rf60                                                # s1 138 x6
-    rot rf60, rf60, -1 ; mov.ifna rf53, rf60                        # s1 138 x6
-    nop ; ldtmu.rf61                                                # s1 138 x6
-    rot rf56, rf61, -1 ; mov.ifna rf52, rf56                        # s1 138 x6
-    mov.ifna rf55, rf61 ; mov.ifna rf4, rf51                        # s1 138 x6
-    mov.ifna rf10, rf60 ; mov.ifna rf54, rf56                       # s1 138 x6
-    mov rf56, rf52.ih ; mov rf52, rf52.il ; ldunifrf.rf60           # s1 138 x6 | s1 small.py:28 mul | uniform 0x00003ec5
+    rot rf56, rf56, -1 ; mov.ifna rf51, rf56                        # s1 139 x6
+    mov rf59, rf51.ih ; mov rf58, rf51.il ; ldtmu.rf51              # s1 139 x7 | s1 139 x6
+    rot rf51, rf51, -1 ; mov.ifna rf9, rf51                         # s1 139 x6
+    nop ; ldtmu.rf60                                                # s1 139 x6
+    rot rf60, rf60, -1 ; mov.ifna rf53, rf60                        # s1 139 x6
+    nop ; ldtmu.rf61                                                # s1 139 x6
+    rot rf56, rf61, -1 ; mov.ifna rf52, rf56                        # s1 139 x6
+    mov.ifna rf55, rf61 ; mov.ifna rf4, rf51                        # s1 139 x6
+    mov.ifna rf10, rf60 ; mov.ifna rf54, rf56                       # s1 139 x6
+    mov rf56, rf52.ih ; mov rf52, rf52.il ; ldunifrf.rf60           # s1 139 x6 | s1 small.py:28 mul | uniform 0x00003ec5
     nop ; smul24 rf51, rf25, rf60 ; ldunifrf.rf61                   # s1 small.py:28 mul | uniform 0x00000c7c
     nop ; ldunifrf.rf62                                             # s1 small.py:28 mul | uniform 0x00003b21
     nop ; smul24 rf62, rf38, rf62 ; ldunifrf.rf63                   # s1 small.py:28 mul | uniform 0x0000187e
@@ -381,7 +381,7 @@ loop:
     asr rf57, rf57, 14 ; smul24 rf58, rf14, rf60                    # s1 small.py:33 m5 | s1 small.py:28 mul
     add rf38, rf38, rf45 ; sub rf45, rf38, rf45 ; ldunifrf.rf63     # s1 small.py:41 y0 | s1 small.py:41 y7 | s1 small.py:28 mul | uniform 0x0000187e
     add rf43, rf52, rf37 ; smul24 rf62, rf43, rf62                  # s1 small.py:41 y1 | s1 small.py:33 mul
-    vpack rf8, rf38, rf43 ; smul24 rf38, rf59, rf8                  # s1 138 store rows | s1 small.py:28 mul
+    vpack rf8, rf38, rf43 ; smul24 rf38, rf59, rf8                  # s1 139 store rows | s1 small.py:28 mul
     sub rf19, rf19, rf38 ; smul24 rf11, rf59, rf11 ; ldunifrf.rf38  # s1 small.py:28 sub | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     add rf11, rf26, rf11 ; smul24 rf12, rf50, rf12                  # s1 small.py:28 add | s1 small.py:28 mul
     add rf6, rf40, rf12 ; sub rf12, rf42, rf6 ; ldunifrf.rf40       # s1 small.py:28 add | s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003ec5
@@ -390,7 +390,7 @@ loop:
     asr rf12, rf19, 14 ; add rf19, rf12, rf1                        # s1 small.py:28 s4 | s1 small.py:28 s5
     asr rf11, rf11, 14 ; smul24 rf60, rf56, rf60                    # s1 small.py:28 s6 | s1 small.py:28 mul
     asr rf56, rf19, 14 ; smul24 rf19, rf56, rf63                    # s1 small.py:28 s5 | s1 small.py:28 mul
-    mov rf63, rf22.ih ; smul24 rf14, rf14, rf63                     # s1 138 x2 | s1 small.py:28 mul
+    mov rf63, rf22.ih ; smul24 rf14, rf14, rf63                     # s1 139 x2 | s1 small.py:28 mul
     sub rf50, rf6, rf11 ; sub rf26, rf12, rf56                      # s1 small.py:41 o6 | s1 small.py:41 o5
     add rf14, rf58, rf19 ; sub rf19, rf14, rf60                     # s1 small.py:28 add | s1 small.py:28 sub
     add rf58, rf50, rf26 ; smul24 rf30, rf30, rf38                  # s1 small.py:37 add | s1 small.py:33 mul
@@ -403,26 +403,26 @@ loop:
     asr rf50, rf50, 14 ; add rf58, rf58, rf1                        # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf62, rf58, 14 ; add rf58, rf14, rf19                       # s1 small.py:33 m5 | s1 small.py:41 e0
     sub rf11, rf14, rf19 ; add rf6, rf6, rf11                       # s1 small.py:41 e3 | s1 small.py:41 o7
-    mov rf19, rf4.ih ; add rf14, rf26, rf30                         # s1 138 x6 | s1 small.py:41 e1
+    mov rf19, rf4.ih ; add rf14, rf26, rf30                         # s1 139 x6 | s1 small.py:41 e1
     sub rf12, rf26, rf30 ; add rf26, rf12, rf56                     # s1 small.py:41 e2 | s1 small.py:41 o4
-    mov rf4, rf22.il ; mov rf22, rf4.il                             # s1 138 x2 | s1 138 x6
+    mov rf4, rf22.il ; mov rf22, rf4.il                             # s1 139 x2 | s1 139 x6
     add rf56, rf36, rf44 ; add rf30, rf58, rf6                      # s1 small.py:37 add | s1 small.py:41 y0
     sub rf58, rf58, rf6 ; add rf6, rf14, rf50                       # s1 small.py:41 y7 | s1 small.py:41 y1
     add rf60, rf25, rf57 ; add rf59, rf51, rf49                     # s1 small.py:41 y2 | s1 small.py:41 y3
-    vpack rf37, rf60, rf59 ; sub rf52, rf52, rf37                   # s1 138 store rows | s1 small.py:41 y6
-    vpack rf14, rf52, rf45 ; sub rf45, rf14, rf50 ; ldunifrf.rf50   # s1 138 store rows | s1 small.py:41 y6 | s1 small.py:28 mul | uniform 0x0000187e
-    vpack rf6, rf30, rf6 ; sub rf30, rf36, rf44 ; ldunifrf.rf36     # s1 138 store rows | s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x00000c7c
-    vpack rf45, rf45, rf58 ; mov rf58, rf9.ih                       # s1 138 store rows | s1 138 x7
+    vpack rf37, rf60, rf59 ; sub rf52, rf52, rf37                   # s1 139 store rows | s1 small.py:41 y6
+    vpack rf14, rf52, rf45 ; sub rf45, rf14, rf50 ; ldunifrf.rf50   # s1 139 store rows | s1 small.py:41 y6 | s1 small.py:28 mul | uniform 0x0000187e
+    vpack rf6, rf30, rf6 ; sub rf30, rf36, rf44 ; ldunifrf.rf36     # s1 139 store rows | s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf45, rf45, rf58 ; mov rf58, rf9.ih                       # s1 139 store rows | s1 139 x7
     add rf44, rf12, rf62 ; smul24 rf52, rf4, rf42                   # s1 small.py:41 y2 | s1 small.py:28 mul
     sub rf25, rf25, rf57 ; smul24 rf38, rf56, rf38                  # s1 small.py:41 y5 | s1 small.py:33 mul
     sub rf12, rf12, rf62 ; smul24 rf42, rf22, rf42                  # s1 small.py:41 y5 | s1 small.py:28 mul
-    mov rf62, rf9.il ; smul24 rf9, rf23, rf40                       # s1 138 x7 | s1 small.py:28 mul
+    mov rf62, rf9.il ; smul24 rf9, rf23, rf40                       # s1 139 x7 | s1 small.py:28 mul
     add rf22, rf11, rf26 ; smul24 rf56, rf22, rf50                  # s1 small.py:41 y3 | s1 small.py:28 mul
-    vpack rf4, rf44, rf22 ; smul24 rf22, rf4, rf50                  # s1 138 store rows | s1 small.py:28 mul
+    vpack rf4, rf44, rf22 ; smul24 rf22, rf4, rf50                  # s1 139 store rows | s1 small.py:28 mul
     add rf40, rf52, rf56 ; smul24 rf52, rf62, rf40 ; ldunifrf.rf56  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x0000238e
     sub rf42, rf22, rf42 ; smul24 rf22, rf62, rf36 ; ldunifrf.rf62  # s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003537
-    mov rf36, rf31.ih ; smul24 rf23, rf23, rf36                     # s1 138 x3 | s1 small.py:28 mul
-    add rf9, rf9, rf22 ; mov rf22, rf31.il                          # s1 small.py:28 add | s1 138 x3
+    mov rf36, rf31.ih ; smul24 rf23, rf23, rf36                     # s1 139 x3 | s1 small.py:28 mul
+    add rf9, rf9, rf22 ; mov rf22, rf31.il                          # s1 small.py:28 add | s1 139 x3
     sub rf52, rf23, rf52 ; smul24 rf23, rf32, rf56                  # s1 small.py:28 sub | s1 small.py:28 mul
     add rf9, rf9, rf1 ; smul24 rf56, rf22, rf56                     # s1 small.py:28 s7 | s1 small.py:28 mul
     asr rf9, rf9, 14 ; smul24 rf22, rf22, rf62                      # s1 small.py:28 s7 | s1 small.py:28 mul
@@ -432,15 +432,15 @@ loop:
     asr rf22, rf22, 14 ; add rf52, rf52, rf1                        # s1 small.py:28 s6 | s1 small.py:28 s5
     asr rf52, rf52, 14 ; sub rf56, rf9, rf22                        # s1 small.py:28 s5 | s1 small.py:41 o6
     sub rf26, rf23, rf52 ; sub rf11, rf11, rf26                     # s1 small.py:41 o5 | s1 small.py:41 y4
-    vpack rf11, rf11, rf12 ; smul24 rf12, rf30, rf32                # s1 138 store rows | s1 small.py:33 mul
+    vpack rf11, rf11, rf12 ; smul24 rf12, rf30, rf32                # s1 139 store rows | s1 small.py:33 mul
     add rf30, rf56, rf26 ; add rf38, rf38, rf1                      # s1 small.py:37 add | s1 small.py:33 s0
     asr rf38, rf38, 14 ; add rf40, rf40, rf1                        # s1 small.py:33 s0 | s1 small.py:28 s3
     asr rf40, rf40, 14 ; add rf42, rf42, rf1                        # s1 small.py:28 s3 | s1 small.py:28 s2
     asr rf42, rf42, 14 ; add rf12, rf12, rf1                        # s1 small.py:28 s2 | s1 small.py:33 s1
     asr rf62, rf12, 14 ; add rf12, rf38, rf40                       # s1 small.py:33 s1 | s1 small.py:41 e0
     sub rf38, rf51, rf49 ; sub rf40, rf38, rf40                     # s1 small.py:41 y4 | s1 small.py:41 e3
-    vpack rf25, rf38, rf25 ; mov rf38, rf53.ih ; ldunifrf.rf49      # s1 138 store rows | s1 138 x7 | s1 small.py:28 mul | uniform 0x00000c7c
-    mov rf51, rf18.ih ; smul24 rf27, rf58, rf27 ; ldunifrf.rf31     # s1 138 x4 | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf25, rf38, rf25 ; mov rf38, rf53.ih ; ldunifrf.rf49      # s1 139 store rows | s1 139 x7 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov rf51, rf18.ih ; smul24 rf27, rf58, rf27 ; ldunifrf.rf31     # s1 139 x4 | s1 small.py:28 mul | uniform 0x0000238e
     add rf58, rf33, rf39 ; smul24 rf44, rf58, rf49 ; ldunifrf.rf50  # s1 small.py:37 add | s1 small.py:28 mul | uniform 0x00003537
     add rf24, rf28, rf44 ; smul24 rf28, rf24, rf49 ; ldunifrf.rf44  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00003b21
     sub rf28, rf28, rf27 ; smul24 rf27, rf41, rf31 ; ldunifrf.rf49  # s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x0000187e
@@ -451,45 +451,45 @@ loop:
     asr rf28, rf28, 14 ; add rf27, rf27, rf1                        # s1 small.py:28 s4 | s1 small.py:28 s6
     asr rf27, rf27, 14 ; add rf31, rf31, rf1                        # s1 small.py:28 s6 | s1 small.py:28 s5
     asr rf33, rf31, 14 ; sub rf31, rf33, rf39                       # s1 small.py:28 s5 | s1 small.py:37 sub
-    mov rf36, rf20.ih ; smul24 rf39, rf63, rf44                     # s1 138 x2 | s1 small.py:28 mul
+    mov rf36, rf20.ih ; smul24 rf39, rf63, rf44                     # s1 139 x2 | s1 small.py:28 mul
     sub rf41, rf24, rf27 ; smul24 rf44, rf19, rf44                  # s1 small.py:41 o6 | s1 small.py:28 mul
     sub rf19, rf56, rf26 ; smul24 rf26, rf19, rf49                  # s1 small.py:37 sub | s1 small.py:28 mul
     sub rf63, rf28, rf33 ; smul24 rf49, rf63, rf49                  # s1 small.py:41 o5 | s1 small.py:28 mul
     add rf39, rf39, rf26 ; smul24 rf26, rf58, rf32                  # s1 small.py:28 add | s1 small.py:33 mul
-    sub rf44, rf49, rf44 ; mov rf49, rf10.ih                        # s1 small.py:28 sub | s1 138 x6
+    sub rf44, rf49, rf44 ; mov rf49, rf10.ih                        # s1 small.py:28 sub | s1 139 x6
     add rf58, rf41, rf63 ; smul24 rf31, rf31, rf57                  # s1 small.py:37 add | s1 small.py:33 mul
     sub rf41, rf41, rf63 ; add rf26, rf26, rf1                      # s1 small.py:37 sub | s1 small.py:33 s0
     asr rf26, rf26, 14 ; add rf39, rf39, rf1                        # s1 small.py:33 s0 | s1 small.py:28 s3
     asr rf39, rf39, 14 ; add rf44, rf44, rf1                        # s1 small.py:28 s3 | s1 small.py:28 s2
     asr rf44, rf44, 14 ; add rf31, rf31, rf1                        # s1 small.py:28 s2 | s1 small.py:33 s1
     asr rf31, rf31, 14 ; smul24 rf58, rf58, rf57                    # s1 small.py:33 s1 | s1 small.py:33 mul
-    mov rf41, rf15.il ; smul24 rf15, rf41, rf57                     # s1 138 x0 | s1 small.py:33 mul
-    mov rf18, rf18.il ; mov rf20, rf20.il                           # s1 138 x4 | s1 138 x2
+    mov rf41, rf15.il ; smul24 rf15, rf41, rf57                     # s1 139 x0 | s1 small.py:33 mul
+    mov rf18, rf18.il ; mov rf20, rf20.il                           # s1 139 x4 | s1 139 x2
     add rf15, rf58, rf1 ; add rf58, rf15, rf1                       # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf15, rf15, 14 ; add rf63, rf41, rf18                       # s1 small.py:33 m6 | s1 small.py:37 add
     asr rf56, rf58, 14 ; add rf58, rf26, rf39                       # s1 small.py:33 m5 | s1 small.py:41 e0
     sub rf26, rf26, rf39 ; add rf24, rf24, rf27                     # s1 small.py:41 e3 | s1 small.py:41 o7
     sub rf41, rf41, rf18 ; add rf18, rf31, rf44 ; ldunifrf.rf27     # s1 small.py:37 sub | s1 small.py:41 e1 | s1 small.py:28 mul | uniform 0x00003b21
     sub rf28, rf31, rf44 ; add rf31, rf28, rf33 ; ldunifrf.rf33     # s1 small.py:41 e2 | s1 small.py:41 o4 | s1 small.py:28 mul | uniform 0x0000187e
-    mov rf57, rf10.il ; smul24 rf10, rf63, rf57                     # s1 138 x6 | s1 small.py:33 mul
+    mov rf57, rf10.il ; smul24 rf10, rf63, rf57                     # s1 139 x6 | s1 small.py:33 mul
     add rf63, rf58, rf24 ; smul24 rf44, rf20, rf27                  # s1 small.py:41 y0 | s1 small.py:28 mul
     sub rf30, rf58, rf24 ; smul24 rf24, rf30, rf32                  # s1 small.py:41 y7 | s1 small.py:33 mul
     add rf32, rf18, rf15 ; smul24 rf19, rf19, rf32                  # s1 small.py:41 y1 | s1 small.py:33 mul
-    vpack rf27, rf63, rf32 ; smul24 rf32, rf57, rf27                # s1 138 store rows | s1 small.py:28 mul
+    vpack rf27, rf63, rf32 ; smul24 rf32, rf57, rf27                # s1 139 store rows | s1 small.py:28 mul
     sub rf15, rf18, rf15 ; smul24 rf18, rf57, rf33 ; ldunifrf.rf57  # s1 small.py:41 y6 | s1 small.py:28 mul | uniform 0x00003ec5
-    vpack rf15, rf15, rf30 ; mov rf30, rf53.il ; ldunifrf.rf53      # s1 138 store rows | s1 138 x7 | s1 small.py:28 mul | uniform 0x00000c7c
-    mov rf20, rf5.il ; smul24 rf33, rf20, rf33                      # s1 138 x5 | s1 small.py:28 mul
+    vpack rf15, rf15, rf30 ; mov rf30, rf53.il ; ldunifrf.rf53      # s1 139 store rows | s1 139 x7 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov rf20, rf5.il ; smul24 rf33, rf20, rf33                      # s1 139 x5 | s1 small.py:28 mul
     add rf18, rf44, rf18 ; smul24 rf44, rf29, rf57                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf32, rf33, rf32 ; smul24 rf33, rf30, rf57                  # s1 small.py:28 sub | s1 small.py:28 mul
     add rf30, rf28, rf56 ; smul24 rf57, rf30, rf53                  # s1 small.py:41 y2 | s1 small.py:28 mul
     sub rf28, rf28, rf56 ; smul24 rf29, rf29, rf53 ; ldunifrf.rf53  # s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x0000238e
-    add rf5, rf44, rf57 ; mov rf44, rf5.ih ; ldunifrf.rf57          # s1 small.py:28 add | s1 138 x5 | s1 small.py:28 mul | uniform 0x00003537
-    sub rf29, rf29, rf33 ; mov rf33, rf46.ih                        # s1 small.py:28 sub | s1 138 x3
+    add rf5, rf44, rf57 ; mov rf44, rf5.ih ; ldunifrf.rf57          # s1 small.py:28 add | s1 139 x5 | s1 small.py:28 mul | uniform 0x00003537
+    sub rf29, rf29, rf33 ; mov rf33, rf46.ih                        # s1 small.py:28 sub | s1 139 x3
     add rf5, rf5, rf1 ; add rf29, rf29, rf1                         # s1 small.py:28 s7 | s1 small.py:28 s4
     asr rf56, rf5, 14 ; add rf5, rf26, rf31                         # s1 small.py:28 s7 | s1 small.py:41 y3
-    vpack rf5, rf30, rf5 ; sub rf26, rf26, rf31                     # s1 138 store rows | s1 small.py:41 y4
-    asr rf46, rf29, 14 ; mov rf29, rf46.il                          # s1 small.py:28 s4 | s1 138 x3
-    vpack rf26, rf26, rf28 ; smul24 rf28, rf20, rf53                # s1 138 store rows | s1 small.py:28 mul
+    vpack rf5, rf30, rf5 ; sub rf26, rf26, rf31                     # s1 139 store rows | s1 small.py:41 y4
+    asr rf46, rf29, 14 ; mov rf29, rf46.il                          # s1 small.py:28 s4 | s1 139 x3
+    vpack rf26, rf26, rf28 ; smul24 rf28, rf20, rf53                # s1 139 store rows | s1 small.py:28 mul
     add rf10, rf10, rf1 ; smul24 rf53, rf29, rf53                   # s1 small.py:33 s0 | s1 small.py:28 mul
     asr rf10, rf10, 14 ; smul24 rf29, rf29, rf57                    # s1 small.py:33 s0 | s1 small.py:28 mul
     add rf20, rf28, rf29 ; smul24 rf28, rf20, rf57 ; ldunifrf.rf29  # s1 small.py:28 add | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
@@ -506,10 +506,10 @@ loop:
     add rf23, rf23, rf52 ; add rf52, rf57, rf22                     # s1 small.py:41 o4 | s1 small.py:37 add
     add rf31, rf10, rf24 ; add rf30, rf12, rf9                      # s1 small.py:41 e0 | s1 small.py:41 y0
     add rf63, rf42, rf18 ; add rf58, rf62, rf19                     # s1 small.py:41 y1 | s1 small.py:41 y2
-    vpack rf30, rf30, rf63 ; add rf63, rf40, rf23                   # s1 138 store rows | s1 small.py:41 y3
-    vpack rf9, rf58, rf63 ; sub rf12, rf12, rf9                     # s1 138 store rows | s1 small.py:41 y7
+    vpack rf30, rf30, rf63 ; add rf63, rf40, rf23                   # s1 139 store rows | s1 small.py:41 y3
+    vpack rf9, rf58, rf63 ; sub rf12, rf12, rf9                     # s1 139 store rows | s1 small.py:41 y7
     sub rf10, rf42, rf18 ; sub rf18, rf10, rf24                     # s1 small.py:41 y6 | s1 small.py:41 e3
-    vpack rf10, rf10, rf12 ; sub rf12, rf57, rf22 ; ldunifrf.rf22   # s1 138 store rows | s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003b21
+    vpack rf10, rf10, rf12 ; sub rf12, rf57, rf22 ; ldunifrf.rf22   # s1 139 store rows | s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003b21
     add rf41, rf41, rf1 ; smul24 rf52, rf52, rf29 ; ldunifrf.rf57   # s1 small.py:33 s1 | s1 small.py:33 mul | s1 small.py:28 mul | uniform 0x0000187e
     asr rf12, rf41, 14 ; smul24 rf41, rf12, rf29                    # s1 small.py:33 s1 | s1 small.py:33 mul
     add rf41, rf52, rf1 ; add rf52, rf41, rf1                       # s1 small.py:33 m6 | s1 small.py:33 m5
@@ -519,7 +519,7 @@ loop:
     add rf62, rf31, rf20 ; sub rf19, rf62, rf19                     # s1 small.py:41 y0 | s1 small.py:41 y5
     sub rf12, rf12, rf32 ; add rf28, rf46, rf28                     # s1 small.py:41 e2 | s1 small.py:41 o4
     add rf22, rf52, rf41 ; smul24 rf32, rf49, rf22                  # s1 small.py:41 y1 | s1 small.py:28 mul
-    vpack rf22, rf62, rf22 ; smul24 rf49, rf49, rf57                # s1 138 store rows | s1 small.py:28 mul
+    vpack rf22, rf62, rf22 ; smul24 rf49, rf49, rf57                # s1 139 store rows | s1 small.py:28 mul
     add rf36, rf56, rf49 ; smul24 rf49, rf36, rf57 ; ldunifrf.rf56  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00000c7c
     sub rf49, rf49, rf32 ; smul24 rf32, rf3, rf24                   # s1 small.py:28 sub | s1 small.py:28 mul
     add rf24, rf36, rf1 ; smul24 rf36, rf38, rf24                   # s1 small.py:28 s3 | s1 small.py:28 mul
@@ -533,41 +533,41 @@ loop:
     asr rf3, rf3, 14 ; smul24 rf44, rf44, rf56                      # s1 small.py:33 s0 | s1 small.py:28 mul
     add rf32, rf32, rf33 ; sub rf33, rf44, rf38 ; ldunifrf.rf38     # s1 small.py:28 add | s1 small.py:28 sub | s1 small.py:33 mul | uniform 0x00002d41
     add rf32, rf32, rf1 ; add rf33, rf33, rf1                       # s1 small.py:28 s6 | s1 small.py:28 s5
-    asr rf32, rf32, 14 ; mov rf44, rf16.ih                          # s1 small.py:28 s6 | s1 138 x0
+    asr rf32, rf32, 14 ; mov rf44, rf16.ih                          # s1 small.py:28 s6 | s1 139 x0
     asr rf33, rf33, 14 ; sub rf56, rf29, rf32                       # s1 small.py:28 s5 | s1 small.py:41 o6
     add rf53, rf49, rf1 ; add rf49, rf3, rf24                       # s1 small.py:28 s2 | s1 small.py:41 e0
     asr rf57, rf53, 14 ; add rf53, rf12, rf35                       # s1 small.py:28 s2 | s1 small.py:41 y2
     add rf40, rf18, rf28 ; sub rf23, rf40, rf23                     # s1 small.py:41 y3 | s1 small.py:41 y4
-    vpack rf20, rf53, rf40 ; sub rf31, rf31, rf20                   # s1 138 store rows | s1 small.py:41 y7
-    vpack rf19, rf23, rf19 ; mov rf23, rf21.ih ; ldunifrf.rf40      # s1 138 store rows | s1 138 x1 | s1 small.py:28 mul | uniform 0x00003ec5
-    mov rf53, rf55.ih ; mov rf62, rf17.ih ; ldunifrf.rf46           # s1 138 x7 | s1 138 x5 | s1 small.py:28 mul | uniform 0x00003ec5
-    mov rf42, rf48.ih ; mov rf21, rf21.il ; ldunifrf.rf58           # s1 138 x3 | s1 138 x1 | s1 small.py:28 mul | uniform 0x00000c7c
-    mov rf55, rf55.il ; mov rf63, rf34.ih ; ldunifrf.rf39           # s1 138 x7 | s1 138 x4 | s1 small.py:28 mul | uniform 0x00003b21
+    vpack rf20, rf53, rf40 ; sub rf31, rf31, rf20                   # s1 139 store rows | s1 small.py:41 y7
+    vpack rf19, rf23, rf19 ; mov rf23, rf21.ih ; ldunifrf.rf40      # s1 139 store rows | s1 139 x1 | s1 small.py:28 mul | uniform 0x00003ec5
+    mov rf53, rf55.ih ; mov rf62, rf17.ih ; ldunifrf.rf46           # s1 139 x7 | s1 139 x5 | s1 small.py:28 mul | uniform 0x00003ec5
+    mov rf42, rf48.ih ; mov rf21, rf21.il ; ldunifrf.rf58           # s1 139 x3 | s1 139 x1 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov rf55, rf55.il ; mov rf63, rf34.ih ; ldunifrf.rf39           # s1 139 x7 | s1 139 x4 | s1 small.py:28 mul | uniform 0x00003b21
     sub rf50, rf36, rf33 ; smul24 rf51, rf51, rf38                  # s1 small.py:41 o5 | s1 small.py:33 mul
     add rf52, rf56, rf50 ; sub rf41, rf52, rf41                     # s1 small.py:37 add | s1 small.py:41 y6
-    vpack rf31, rf41, rf31 ; sub rf41, rf56, rf50 ; ldunifrf.rf50   # s1 138 store rows | s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x0000187e
+    vpack rf31, rf41, rf31 ; sub rf41, rf56, rf50 ; ldunifrf.rf50   # s1 139 store rows | s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x0000187e
     add rf51, rf51, rf1 ; smul24 rf52, rf52, rf38                   # s1 small.py:33 s1 | s1 small.py:33 mul
     asr rf41, rf51, 14 ; smul24 rf51, rf41, rf38                    # s1 small.py:33 s1 | s1 small.py:33 mul
-    mov rf16, rf16.il ; mov rf34, rf34.il                           # s1 138 x0 | s1 138 x4
+    mov rf16, rf16.il ; mov rf34, rf34.il                           # s1 139 x0 | s1 139 x4
     add rf51, rf52, rf1 ; add rf52, rf51, rf1                       # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf3, rf51, 14 ; sub rf24, rf3, rf24                         # s1 small.py:33 m6 | s1 small.py:41 e3
-    asr rf52, rf52, 14 ; mov rf51, rf47.ih                          # s1 small.py:33 m5 | s1 138 x2
-    add rf29, rf29, rf32 ; mov rf32, rf54.ih                        # s1 small.py:41 o7 | s1 138 x6
+    asr rf52, rf52, 14 ; mov rf51, rf47.ih                          # s1 small.py:33 m5 | s1 139 x2
+    add rf29, rf29, rf32 ; mov rf32, rf54.ih                        # s1 small.py:41 o7 | s1 139 x6
     add rf41, rf41, rf57 ; sub rf57, rf41, rf57                     # s1 small.py:41 e1 | s1 small.py:41 e2
-    add rf33, rf36, rf33 ; mov rf36, rf47.il                        # s1 small.py:41 o4 | s1 138 x2
-    mov rf47, rf54.il ; add rf54, rf16, rf34                        # s1 138 x6 | s1 small.py:37 add
+    add rf33, rf36, rf33 ; mov rf36, rf47.il                        # s1 small.py:41 o4 | s1 139 x2
+    mov rf47, rf54.il ; add rf54, rf16, rf34                        # s1 139 x6 | s1 small.py:37 add
     add rf29, rf49, rf29 ; sub rf49, rf49, rf29                     # s1 small.py:41 y0 | s1 small.py:41 y7
     add rf35, rf41, rf3 ; sub rf12, rf12, rf35                      # s1 small.py:41 y1 | s1 small.py:41 y5
-    vpack rf16, rf29, rf35 ; sub rf29, rf16, rf34                   # s1 138 store rows | s1 small.py:37 sub
+    vpack rf16, rf29, rf35 ; sub rf29, rf16, rf34                   # s1 139 store rows | s1 small.py:37 sub
     sub rf3, rf41, rf3 ; smul24 rf41, rf21, rf46                    # s1 small.py:41 y6 | s1 small.py:28 mul
-    vpack rf3, rf3, rf49 ; mov rf17, rf17.il ; ldunifrf.rf49        # s1 138 store rows | s1 138 x5 | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf3, rf3, rf49 ; mov rf17, rf17.il ; ldunifrf.rf49        # s1 139 store rows | s1 139 x5 | s1 small.py:28 mul | uniform 0x0000238e
     add rf46, rf57, rf52 ; smul24 rf34, rf55, rf46                  # s1 small.py:41 y2 | s1 small.py:28 mul
     sub rf52, rf57, rf52 ; smul24 rf57, rf36, rf39                  # s1 small.py:41 y5 | s1 small.py:28 mul
     add rf39, rf24, rf33 ; smul24 rf35, rf47, rf39                  # s1 small.py:41 y3 | s1 small.py:28 mul
-    vpack rf39, rf46, rf39 ; smul24 rf46, rf47, rf50                # s1 138 store rows | s1 small.py:28 mul
+    vpack rf39, rf46, rf39 ; smul24 rf46, rf47, rf50                # s1 139 store rows | s1 small.py:28 mul
     add rf36, rf57, rf46 ; smul24 rf46, rf36, rf50 ; ldunifrf.rf50  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00003537
     sub rf46, rf46, rf35 ; smul24 rf35, rf55, rf58                  # s1 small.py:28 sub | s1 small.py:28 mul
-    mov rf21, rf48.il ; smul24 rf48, rf21, rf58 ; ldunifrf.rf58     # s1 138 x3 | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
+    mov rf21, rf48.il ; smul24 rf48, rf21, rf58 ; ldunifrf.rf58     # s1 139 x3 | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     add rf35, rf41, rf35 ; smul24 rf41, rf17, rf49                  # s1 small.py:28 add | s1 small.py:28 mul
     sub rf34, rf48, rf34 ; smul24 rf48, rf21, rf49                  # s1 small.py:28 sub | s1 small.py:28 mul
     add rf21, rf35, rf1 ; smul24 rf35, rf21, rf50                   # s1 small.py:28 s7 | s1 small.py:28 mul
@@ -579,17 +579,17 @@ loop:
     asr rf35, rf35, 14 ; add rf54, rf44, rf63                       # s1 small.py:28 s5 | s1 small.py:37 add
     sub rf49, rf17, rf38 ; sub rf50, rf34, rf35                     # s1 small.py:41 o6 | s1 small.py:41 o5
     sub rf24, rf24, rf33 ; smul24 rf29, rf29, rf58                  # s1 small.py:41 y4 | s1 small.py:33 mul
-    vpack rf24, rf24, rf52 ; add rf52, rf49, rf50                   # s1 138 store rows | s1 small.py:37 add
+    vpack rf24, rf24, rf52 ; add rf52, rf49, rf50                   # s1 139 store rows | s1 small.py:37 add
     add rf21, rf21, rf1 ; add rf36, rf36, rf1                       # s1 small.py:33 s0 | s1 small.py:28 s3
     asr rf21, rf21, 14 ; add rf46, rf46, rf1                        # s1 small.py:33 s0 | s1 small.py:28 s2
     asr rf29, rf36, 14 ; add rf36, rf29, rf1                        # s1 small.py:28 s3 | s1 small.py:33 s1
     asr rf33, rf46, 14 ; add rf46, rf21, rf29                       # s1 small.py:28 s2 | s1 small.py:41 e0
     asr rf28, rf36, 14 ; sub rf18, rf18, rf28                       # s1 small.py:33 s1 | s1 small.py:41 y4
-    vpack rf12, rf18, rf12 ; mov tmua, rf7 ; thrsw ; ldunifrf.rf18  # s1 138 store rows | s2 142 load dst | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf12, rf18, rf12 ; mov tmua, rf7 ; thrsw ; ldunifrf.rf18  # s1 139 store rows | s2 143 load dst | s1 small.py:28 mul | uniform 0x00000c7c
     sub rf63, rf44, rf63 ; smul24 rf44, rf23, rf40 ; ldunifrf.rf36  # s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x0000238e
     sub rf40, rf49, rf50 ; smul24 rf49, rf53, rf40 ; ldunifrf.rf50  # s1 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003537
     sub rf21, rf21, rf29 ; smul24 rf29, rf53, rf18 ; ldunifrf.rf53  # s1 small.py:41 e3 | s1 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
-    add rf18, rf44, rf29 ; smul24 rf23, rf23, rf18 ; ldtmu.rf29     # s1 small.py:28 add | s1 small.py:28 mul | s2 142 load dst
+    add rf18, rf44, rf29 ; smul24 rf23, rf23, rf18 ; ldtmu.rf29     # s1 small.py:28 add | s1 small.py:28 mul | s2 143 load dst
     sub rf49, rf23, rf49 ; smul24 rf23, rf62, rf36 ; ldunifrf.rf44  # s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003ec5
     add rf18, rf18, rf1 ; smul24 rf36, rf42, rf36 ; ldunifrf.rf55   # s1 small.py:28 s7 | s1 small.py:28 mul | uniform 0x00000c7c
     asr rf18, rf18, 14 ; smul24 rf42, rf42, rf50                    # s1 small.py:28 s7 | s1 small.py:28 mul
@@ -617,74 +617,74 @@ loop:
     add rf40, rf36, rf62 ; smul24 rf36, rf40, rf58                  # s1 small.py:41 o4 | s1 small.py:33 mul
     add rf18, rf42, rf18 ; sub rf42, rf42, rf18                     # s1 small.py:41 y0 | s1 small.py:41 y7
     add rf32, rf32, rf47 ; sub rf47, rf32, rf47                     # s1 small.py:41 y1 | s1 small.py:41 y6
-    vpack rf18, rf18, rf32 ; add rf32, rf56, rf23                   # s1 138 store rows | s1 small.py:41 y2
-    vpack rf42, rf47, rf42 ; sub rf23, rf56, rf23 ; ldunifrf.rf47   # s1 138 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf18, rf18, rf32 ; add rf32, rf56, rf23                   # s1 139 store rows | s1 small.py:41 y2
+    vpack rf42, rf47, rf42 ; sub rf23, rf56, rf23 ; ldunifrf.rf47   # s1 139 store rows | s1 small.py:41 y5 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf40, rf41, rf40 ; sub rf41, rf41, rf40 ; ldunifrf.rf56     # s1 small.py:41 y3 | s1 small.py:41 y4 | s1 small.py:33 mul | uniform 0x00002d41
-    vpack rf38, rf32, rf40 ; add rf32, rf38, rf1                    # s1 138 store rows | s1 small.py:33 m6
-    vpack rf36, rf41, rf23 ; add rf23, rf36, rf1 ; ldunifrf.rf41    # s1 138 store rows | s1 small.py:33 m5 | s1 small.py:28 mul | uniform 0x00003ec5
+    vpack rf38, rf32, rf40 ; add rf32, rf38, rf1                    # s1 139 store rows | s1 small.py:33 m6
+    vpack rf36, rf41, rf23 ; add rf23, rf36, rf1 ; ldunifrf.rf41    # s1 139 store rows | s1 small.py:33 m5 | s1 small.py:28 mul | uniform 0x00003ec5
     asr rf40, rf32, 14 ; add rf32, rf28, rf33                       # s1 small.py:33 m6 | s1 small.py:41 e1
     asr rf28, rf23, 14 ; sub rf23, rf28, rf33                       # s1 small.py:33 m5 | s1 small.py:41 e2
-    add rf34, rf34, rf35 ; mov rf35, rf6.il                         # s1 small.py:41 o4 | s2 140 x1
-    mov rf33, rf18.il ; mov rf58, rf16.il                           # s2 140 x7 | s2 140 x5
+    add rf34, rf34, rf35 ; mov rf35, rf6.il                         # s1 small.py:41 o4 | s2 141 x1
+    mov rf33, rf18.il ; mov rf58, rf16.il                           # s2 141 x7 | s2 141 x5
     add rf62, rf46, rf17 ; add rf57, rf32, rf40                     # s1 small.py:41 y0 | s1 small.py:41 y1
-    vpack rf57, rf62, rf57 ; add rf62, rf23, rf28                   # s1 138 store rows | s1 small.py:41 y2
+    vpack rf57, rf62, rf57 ; add rf62, rf23, rf28                   # s1 139 store rows | s1 small.py:41 y2
     add rf17, rf21, rf34 ; sub rf46, rf46, rf17                     # s1 small.py:41 y3 | s1 small.py:41 y7
-    vpack rf17, rf62, rf17 ; mov rf62, rf27.il                      # s1 138 store rows | s2 140 x3
+    vpack rf17, rf62, rf17 ; mov rf62, rf27.il                      # s1 139 store rows | s2 141 x3
     sub rf32, rf32, rf40 ; smul24 rf40, rf35, rf44                  # s1 small.py:41 y6 | s2 small.py:28 mul
-    vpack rf32, rf32, rf46 ; smul24 rf46, rf33, rf55                # s1 138 store rows | s2 small.py:28 mul
+    vpack rf32, rf32, rf46 ; smul24 rf46, rf33, rf55                # s1 139 store rows | s2 small.py:28 mul
     sub rf23, rf23, rf28 ; smul24 rf28, rf58, rf50 ; ldunifrf.rf50  # s1 small.py:41 y5 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
     sub rf21, rf21, rf34 ; smul24 rf34, rf62, rf49 ; ldunifrf.rf49  # s1 small.py:41 y4 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
-    vpack rf6, rf21, rf23 ; mov rf21, rf6.ih ; ldunifrf.rf23        # s1 138 store rows | s2 140 x1 | s2 142 load dst | uniform value:dst_stride
-    add rf18, rf7, rf23 ; mov rf55, rf18.ih ; ldunifrf.rf44         # s2 142 load dst | s2 140 x7 | s1 small.py:28 mul | uniform 0x00003537
-    mov rf16, rf16.ih ; mov rf27, rf27.ih ; ldunifrf.rf63           # s2 140 x5 | s2 140 x3 | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf6, rf21, rf23 ; mov rf21, rf6.ih ; ldunifrf.rf23        # s1 139 store rows | s2 141 x1 | s2 143 load dst | uniform value:dst_stride
+    add rf18, rf7, rf23 ; mov rf55, rf18.ih ; ldunifrf.rf44         # s2 143 load dst | s2 141 x7 | s1 small.py:28 mul | uniform 0x00003537
+    mov rf16, rf16.ih ; mov rf27, rf27.ih ; ldunifrf.rf63           # s2 141 x5 | s2 141 x3 | s1 small.py:28 mul | uniform 0x0000238e
     add rf35, rf40, rf46 ; smul24 rf40, rf35, rf47 ; ldunifrf.rf46  # s2 small.py:28 add | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
-    mov tmua, rf18 ; smul24 rf33, rf33, rf41 ; thrsw                # s2 142 load dst | s2 small.py:28 mul
-    add rf44, rf18, rf23 ; smul24 rf18, rf58, rf44                  # s2 142 load dst | s2 small.py:28 mul
-    mov tmua, rf44 ; add rf44, rf44, rf23                           # s2 142 load dst
-    mov tmua, rf44 ; add rf58, rf44, rf23 ; thrsw ; ldtmu.rf44      # s2 142 load dst
-    mov tmua, rf58 ; smul24 rf62, rf62, rf63                        # s2 142 load dst | s2 small.py:28 mul
-    add rf34, rf58, rf23 ; add rf28, rf28, rf34                     # s2 142 load dst | s2 small.py:28 add
-    mov tmua, rf34 ; add rf58, rf34, rf23 ; thrsw ; ldtmu.rf34      # s2 142 load dst
-    mov tmua, rf58 ; sub rf33, rf40, rf33                           # s2 142 load dst | s2 small.py:28 sub
-    add tmua, rf58, rf23 ; sub rf18, rf18, rf62 ; ldunifrf.rf23     # s2 142 load dst | s2 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003ec5
-    mov rf58, rf8.il ; mov rf62, rf22.il ; thrsw ; ldtmu.rf40       # s2 140 x0 | s2 140 x4 | s2 142 load dst
-    mov rf63, rf30.il ; mov rf41, rf57.il                           # s2 140 x2 | s2 140 x6
+    mov tmua, rf18 ; smul24 rf33, rf33, rf41 ; thrsw                # s2 143 load dst | s2 small.py:28 mul
+    add rf44, rf18, rf23 ; smul24 rf18, rf58, rf44                  # s2 143 load dst | s2 small.py:28 mul
+    mov tmua, rf44 ; add rf44, rf44, rf23                           # s2 143 load dst
+    mov tmua, rf44 ; add rf58, rf44, rf23 ; thrsw ; ldtmu.rf44      # s2 143 load dst
+    mov tmua, rf58 ; smul24 rf62, rf62, rf63                        # s2 143 load dst | s2 small.py:28 mul
+    add rf34, rf58, rf23 ; add rf28, rf28, rf34                     # s2 143 load dst | s2 small.py:28 add
+    mov tmua, rf34 ; add rf58, rf34, rf23 ; thrsw ; ldtmu.rf34      # s2 143 load dst
+    mov tmua, rf58 ; sub rf33, rf40, rf33                           # s2 143 load dst | s2 small.py:28 sub
+    add tmua, rf58, rf23 ; sub rf18, rf18, rf62 ; ldunifrf.rf23     # s2 143 load dst | s2 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003ec5
+    mov rf58, rf8.il ; mov rf62, rf22.il ; thrsw ; ldtmu.rf40       # s2 141 x0 | s2 141 x4 | s2 143 load dst
+    mov rf63, rf30.il ; mov rf41, rf57.il                           # s2 141 x2 | s2 141 x6
     add rf28, rf35, rf1 ; add rf35, rf28, rf1                       # s2 small.py:28 s7 | s2 small.py:28 s6
-    asr rf8, rf28, 14 ; mov rf28, rf8.ih                            # s2 small.py:28 s7 | s2 140 x0
-    asr rf22, rf35, 14 ; mov rf35, rf22.ih                          # s2 small.py:28 s6 | s2 140 x4
-    mov rf30, rf30.ih ; mov rf57, rf57.ih                           # s2 140 x2 | s2 140 x6
+    asr rf8, rf28, 14 ; mov rf28, rf8.ih                            # s2 small.py:28 s7 | s2 141 x0
+    asr rf22, rf35, 14 ; mov rf35, rf22.ih                          # s2 small.py:28 s6 | s2 141 x4
+    mov rf30, rf30.ih ; mov rf57, rf57.ih                           # s2 141 x2 | s2 141 x6
     add rf18, rf33, rf1 ; add rf33, rf18, rf1                       # s2 small.py:28 s4 | s2 small.py:28 s5
     asr rf47, rf18, 14 ; add rf18, rf58, rf62                       # s2 small.py:28 s4 | s2 small.py:37 add
     sub rf58, rf58, rf62 ; smul24 rf48, rf63, rf48                  # s2 small.py:37 sub | s2 small.py:28 mul
     asr rf51, rf33, 14 ; smul24 rf33, rf41, rf51                    # s2 small.py:28 s5 | s2 small.py:28 mul
     add rf33, rf48, rf33 ; smul24 rf18, rf18, rf53 ; thrsw          # s2 small.py:28 add | s2 small.py:33 mul
     sub rf63, rf8, rf22 ; smul24 rf50, rf63, rf50                   # s2 small.py:41 o6 | s2 small.py:28 mul
-    sub rf49, rf47, rf51 ; smul24 rf41, rf41, rf49 ; ldtmu.rf48     # s2 small.py:41 o5 | s2 small.py:28 mul | s2 142 load dst
+    sub rf49, rf47, rf51 ; smul24 rf41, rf41, rf49 ; ldtmu.rf48     # s2 small.py:41 o5 | s2 small.py:28 mul | s2 143 load dst
     add rf18, rf18, rf54 ; add rf33, rf33, rf1 ; thrsw              # s2 small.py:33 add | s2 small.py:28 s3
     asr rf18, rf18, 14 ; smul24 rf58, rf58, rf56                    # s2 small.py:33 s0 | s2 small.py:33 mul
     asr rf33, rf33, 14 ; sub rf41, rf50, rf41                       # s2 small.py:28 s3 | s2 small.py:28 sub
-    add rf49, rf63, rf49 ; sub rf63, rf63, rf49 ; thrsw ; ldtmu.rf50 # s2 small.py:37 add | s2 small.py:37 sub | s2 142 load dst
-    add rf41, rf58, rf46 ; add rf46, rf41, rf1 ; ldtmu.rf58         # s2 small.py:33 add | s2 small.py:28 s2 | s2 142 load dst
+    add rf49, rf63, rf49 ; sub rf63, rf63, rf49 ; thrsw ; ldtmu.rf50 # s2 small.py:37 add | s2 small.py:37 sub | s2 143 load dst
+    add rf41, rf58, rf46 ; add rf46, rf41, rf1 ; ldtmu.rf58         # s2 small.py:33 add | s2 small.py:28 s2 | s2 143 load dst
     asr rf41, rf41, 14 ; smul24 rf49, rf49, rf56                    # s2 small.py:33 s1 | s2 small.py:33 mul
     asr rf46, rf46, 14 ; smul24 rf56, rf63, rf56                    # s2 small.py:28 s2 | s2 small.py:33 mul
-    add rf23, rf18, rf33 ; smul24 rf54, rf21, rf23 ; ldtmu.rf63     # s2 small.py:41 e0 | s2 small.py:28 mul | s2 142 load dst
+    add rf23, rf18, rf33 ; smul24 rf54, rf21, rf23 ; ldtmu.rf63     # s2 small.py:41 e0 | s2 small.py:28 mul | s2 143 load dst
     add rf8, rf8, rf22 ; add rf22, rf28, rf35                       # s2 small.py:41 o7 | s2 small.py:37 add
     add rf49, rf49, rf1 ; add rf56, rf56, rf1                       # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf18, rf49, 14 ; sub rf33, rf18, rf33                       # s2 small.py:33 m6 | s2 small.py:41 e3
     asr rf28, rf56, 14 ; sub rf35, rf28, rf35                       # s2 small.py:33 m5 | s2 small.py:37 sub
     add rf56, rf23, rf8 ; add rf49, rf41, rf46 ; ldunifrf.rf53      # s2 small.py:41 residuals0 | s2 small.py:41 e1 | s1 small.py:28 mul | uniform 0x00000c7c
-    asr rf41, rf56, 5 ; sub rf46, rf41, rf46                        # s2 142 shr | s2 small.py:41 e2
+    asr rf41, rf56, 5 ; sub rf46, rf41, rf46                        # s2 143 shr | s2 small.py:41 e2
     add rf8, rf47, rf51 ; sub rf23, rf23, rf8 ; ldunifrf.rf47       # s2 small.py:41 o4 | s2 small.py:41 residuals7 | s1 small.py:33 mul | uniform 0x00002d41
-    asr rf22, rf23, 5 ; smul24 rf23, rf22, rf47                     # s2 142 shr | s2 small.py:33 mul
-    and rf47, rf29, rf2 ; add rf51, rf49, rf18 ; ldunifrf.rf56      # s2 142 load dst | s2 small.py:41 residuals1 | s1 small.py:28 mul | uniform 0x0000238e
-    asr rf18, rf51, 5 ; sub rf49, rf49, rf18                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf51, rf49, 5 ; add rf49, rf46, rf28                        # s2 142 shr | s2 small.py:41 residuals2
-    asr rf28, rf49, 5 ; sub rf46, rf46, rf28                        # s2 142 shr | s2 small.py:41 residuals5
-    asr rf49, rf46, 5 ; add rf46, rf33, rf8                         # s2 142 shr | s2 small.py:41 residuals3
-    asr rf8, rf46, 5 ; sub rf33, rf33, rf8                          # s2 142 shr | s2 small.py:41 residuals4
-    asr rf41, rf33, 5 ; add rf33, rf47, rf41                        # s2 142 shr | s2 142 add
-    max rf33, rf33, 0 ; smul24 rf53, rf55, rf53                     # s2 142 clip | s2 small.py:28 mul
-    min rf33, rf33, rf2 ; smul24 rf56, rf16, rf56 ; ldunifrf.rf47   # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
+    asr rf22, rf23, 5 ; smul24 rf23, rf22, rf47                     # s2 143 shr | s2 small.py:33 mul
+    and rf47, rf29, rf2 ; add rf51, rf49, rf18 ; ldunifrf.rf56      # s2 143 load dst | s2 small.py:41 residuals1 | s1 small.py:28 mul | uniform 0x0000238e
+    asr rf18, rf51, 5 ; sub rf49, rf49, rf18                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf51, rf49, 5 ; add rf49, rf46, rf28                        # s2 143 shr | s2 small.py:41 residuals2
+    asr rf28, rf49, 5 ; sub rf46, rf46, rf28                        # s2 143 shr | s2 small.py:41 residuals5
+    asr rf49, rf46, 5 ; add rf46, rf33, rf8                         # s2 143 shr | s2 small.py:41 residuals3
+    asr rf8, rf46, 5 ; sub rf33, rf33, rf8                          # s2 143 shr | s2 small.py:41 residuals4
+    asr rf41, rf33, 5 ; add rf33, rf47, rf41                        # s2 143 shr | s2 143 add
+    max rf33, rf33, 0 ; smul24 rf53, rf55, rf53                     # s2 143 clip | s2 small.py:28 mul
+    min rf33, rf33, rf2 ; smul24 rf56, rf16, rf56 ; ldunifrf.rf47   # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
     add rf47, rf54, rf53 ; smul24 rf53, rf27, rf47 ; ldunifrf.rf54  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
     add rf21, rf56, rf53 ; smul24 rf53, rf21, rf54 ; ldunifrf.rf54  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003ec5
     add rf47, rf47, rf1 ; smul24 rf54, rf55, rf54 ; ldunifrf.rf55   # s2 small.py:28 s7 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
@@ -704,66 +704,66 @@ loop:
     add rf35, rf30, rf1 ; smul24 rf30, rf35, rf47 ; ldunifrf.rf57   # s2 small.py:28 s2 | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
     asr rf35, rf35, 14 ; add rf30, rf30, rf57                       # s2 small.py:28 s2 | s2 small.py:33 add
     asr rf30, rf30, 14 ; smul24 rf54, rf54, rf47                    # s2 small.py:33 s1 | s2 small.py:33 mul
-    add rf47, rf16, rf23 ; smul24 rf55, rf55, rf47 ; ldunifrf.rf57  # s2 small.py:41 e0 | s2 small.py:33 mul | s2 142 load dst | uniform 0x00000100
-    add rf54, rf54, rf1 ; add rf55, rf55, rf1 ; ldunifrf.rf56       # s2 small.py:33 m6 | s2 small.py:33 m5 | s2 142 load dst | uniform 0x00000100
+    add rf47, rf16, rf23 ; smul24 rf55, rf55, rf47 ; ldunifrf.rf57  # s2 small.py:41 e0 | s2 small.py:33 mul | s2 143 load dst | uniform 0x00000100
+    add rf54, rf54, rf1 ; add rf55, rf55, rf1 ; ldunifrf.rf56       # s2 small.py:33 m6 | s2 small.py:33 m5 | s2 143 load dst | uniform 0x00000100
     asr rf16, rf54, 14 ; sub rf23, rf16, rf23                       # s2 small.py:33 m6 | s2 small.py:41 e3
     asr rf54, rf55, 14 ; add rf55, rf47, rf21                       # s2 small.py:33 m5 | s2 small.py:41 residuals0
-    asr rf55, rf55, 5 ; add rf46, rf30, rf35                        # s2 142 shr | s2 small.py:41 e1
+    asr rf55, rf55, 5 ; add rf46, rf30, rf35                        # s2 143 shr | s2 small.py:41 e1
     sub rf30, rf47, rf21 ; sub rf21, rf30, rf35                     # s2 small.py:41 residuals7 | s2 small.py:41 e2
-    asr rf30, rf30, 5 ; add rf27, rf27, rf53                        # s2 142 shr | s2 small.py:41 o4
-    add rf53, rf46, rf16 ; v8dot rf57, rf29, rf57                   # s2 small.py:41 residuals1 | s2 142 load dst
-    asr rf16, rf53, 5 ; sub rf46, rf46, rf16                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf53, rf46, 5 ; add rf46, rf21, rf54                        # s2 142 shr | s2 small.py:41 residuals2
-    and rf35, rf44, rf2 ; v8dot rf47, rf34, 1                       # s2 142 load dst
-    and rf62, rf40, rf2 ; v8dot rf52, rf48, 1                       # s2 142 load dst
-    and rf59, rf50, rf2 ; v8dot rf60, rf58, 1                       # s2 142 load dst
-    and rf35, rf63, rf2 ; add rf18, rf35, rf18                      # s2 142 load dst | s2 142 add
-    max rf18, rf18, 0 ; add rf28, rf47, rf28                        # s2 142 clip | s2 142 add
-    max rf8, rf28, 0 ; add rf28, rf62, rf8                          # s2 142 clip | s2 142 add
-    max rf28, rf28, 0 ; add rf41, rf52, rf41                        # s2 142 clip | s2 142 add
-    max rf41, rf41, 0 ; add rf55, rf57, rf55                        # s2 142 clip | s2 142 add
-    max rf55, rf55, 0 ; add rf49, rf59, rf49                        # s2 142 clip | s2 142 add
-    max rf49, rf49, 0 ; add rf51, rf60, rf51                        # s2 142 clip | s2 142 add
-    max rf51, rf51, 0 ; v8dot rf60, rf44, rf56                      # s2 142 clip | s2 142 load dst
-    min rf35, rf55, rf2 ; add rf22, rf35, rf22                      # s2 142 clip | s2 142 add
-    max rf16, rf22, 0 ; add rf22, rf60, rf16                        # s2 142 clip | s2 142 add
-    asr rf21, rf46, 5 ; sub rf46, rf21, rf54                        # s2 142 shr | s2 small.py:41 residuals5
-    asr rf54, rf46, 5 ; add rf46, rf23, rf27                        # s2 142 shr | s2 small.py:41 residuals3
-    asr rf23, rf46, 5 ; sub rf27, rf23, rf27                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf46, rf27, 5 ; v8dot rf27, rf34, rf56                      # s2 142 shr | s2 142 load dst
-    max rf22, rf22, 0 ; v8dot rf60, rf40, rf56                      # s2 142 clip | s2 142 load dst
-    min rf18, rf18, rf2 ; add rf21, rf27, rf21                      # s2 142 clip | s2 142 add
-    max rf21, rf21, 0 ; v8dot rf27, rf48, rf56                      # s2 142 clip | s2 142 load dst
-    min rf8, rf8, rf2 ; add rf23, rf60, rf23                        # s2 142 clip | s2 142 add
-    max rf23, rf23, 0 ; v8dot rf60, rf50, rf56                      # s2 142 clip | s2 142 load dst
-    min rf27, rf28, rf2 ; add rf28, rf27, rf46                      # s2 142 clip | s2 142 add
-    max rf28, rf28, 0 ; mov rf46, rf37.il                           # s2 142 clip | s2 140 x0
-    min rf41, rf41, rf2 ; add rf54, rf60, rf54                      # s2 142 clip | s2 142 add
-    max rf37, rf54, 0 ; mov rf54, rf37.ih                           # s2 142 clip | s2 140 x0
-    min rf49, rf49, rf2 ; mov rf60, rf20.il                         # s2 142 clip | s2 140 x4
-    min rf51, rf51, rf2 ; v8dot rf55, rf58, rf56                    # s2 142 clip | s2 142 load dst
-    min rf16, rf16, rf2 ; mov rf59, rf4.il ; ldunifrf.rf57          # s2 142 clip | s2 140 x1 | s1 small.py:33 mul | uniform 0x00002d41
-    vpack rf4, rf33, rf35 ; mov rf33, rf4.ih ; ldunifrf.rf35        # s2 142 store dst | s2 140 x1 | s1 small.py:28 mul | uniform 0x00003ec5
-    min rf22, rf22, rf2 ; mov rf52, rf38.il ; ldunifrf.rf62         # s2 142 clip | s2 140 x7 | s1 small.py:28 mul | uniform 0x00003b21
-    min rf20, rf21, rf2 ; mov rf21, rf20.ih ; ldunifrf.rf47         # s2 142 clip | s2 140 x4 | s2 small.py:33 add | uniform 0x00042000
-    min rf23, rf23, rf2 ; add rf53, rf55, rf53                      # s2 142 clip | s2 142 add
-    max rf53, rf53, 0 ; add rf55, rf46, rf60                        # s2 142 clip | s2 small.py:37 add
-    min rf28, rf28, rf2                                             # s2 142 clip
-    min rf37, rf37, rf2                                             # s2 142 clip
-    min rf53, rf53, rf2                                             # s2 142 clip
-    vpack rf18, rf18, rf22 ; mov rf22, rf9.il                       # s2 142 store dst | s2 140 x2
-    vpack rf8, rf8, rf20 ; smul24 rf20, rf59, rf35 ; ldunifrf.rf35  # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
-    vpack rf23, rf27, rf23 ; mov rf27, rf38.ih ; ldunifrf.rf38      # s2 142 store dst | s2 140 x7 | s1 small.py:28 mul | uniform 0x00000c7c
-    vpack rf28, rf41, rf28 ; mov rf41, rf39.il                      # s2 142 store dst | s2 140 x5
-    vpack rf37, rf49, rf37 ; mov rf39, rf39.ih ; ldunifrf.rf49      # s2 142 store dst | s2 140 x5 | s1 small.py:28 mul | uniform 0x0000238e
-    vpack rf51, rf51, rf53 ; mov rf53, rf5.il                       # s2 142 store dst | s2 140 x3
-    mov rf43, rf9.ih ; mov rf9, rf17.il                             # s2 140 x2 | s2 140 x6
-    sub rf17, rf46, rf60 ; mov rf46, rf17.ih                        # s2 small.py:37 sub | s2 140 x6
+    asr rf30, rf30, 5 ; add rf27, rf27, rf53                        # s2 143 shr | s2 small.py:41 o4
+    add rf53, rf46, rf16 ; v8dot rf57, rf29, rf57                   # s2 small.py:41 residuals1 | s2 143 load dst
+    asr rf16, rf53, 5 ; sub rf46, rf46, rf16                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf53, rf46, 5 ; add rf46, rf21, rf54                        # s2 143 shr | s2 small.py:41 residuals2
+    and rf35, rf44, rf2 ; v8dot rf47, rf34, 1                       # s2 143 load dst
+    and rf62, rf40, rf2 ; v8dot rf52, rf48, 1                       # s2 143 load dst
+    and rf59, rf50, rf2 ; v8dot rf60, rf58, 1                       # s2 143 load dst
+    and rf35, rf63, rf2 ; add rf18, rf35, rf18                      # s2 143 load dst | s2 143 add
+    max rf18, rf18, 0 ; add rf28, rf47, rf28                        # s2 143 clip | s2 143 add
+    max rf8, rf28, 0 ; add rf28, rf62, rf8                          # s2 143 clip | s2 143 add
+    max rf28, rf28, 0 ; add rf41, rf52, rf41                        # s2 143 clip | s2 143 add
+    max rf41, rf41, 0 ; add rf55, rf57, rf55                        # s2 143 clip | s2 143 add
+    max rf55, rf55, 0 ; add rf49, rf59, rf49                        # s2 143 clip | s2 143 add
+    max rf49, rf49, 0 ; add rf51, rf60, rf51                        # s2 143 clip | s2 143 add
+    max rf51, rf51, 0 ; v8dot rf60, rf44, rf56                      # s2 143 clip | s2 143 load dst
+    min rf35, rf55, rf2 ; add rf22, rf35, rf22                      # s2 143 clip | s2 143 add
+    max rf16, rf22, 0 ; add rf22, rf60, rf16                        # s2 143 clip | s2 143 add
+    asr rf21, rf46, 5 ; sub rf46, rf21, rf54                        # s2 143 shr | s2 small.py:41 residuals5
+    asr rf54, rf46, 5 ; add rf46, rf23, rf27                        # s2 143 shr | s2 small.py:41 residuals3
+    asr rf23, rf46, 5 ; sub rf27, rf23, rf27                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf46, rf27, 5 ; v8dot rf27, rf34, rf56                      # s2 143 shr | s2 143 load dst
+    max rf22, rf22, 0 ; v8dot rf60, rf40, rf56                      # s2 143 clip | s2 143 load dst
+    min rf18, rf18, rf2 ; add rf21, rf27, rf21                      # s2 143 clip | s2 143 add
+    max rf21, rf21, 0 ; v8dot rf27, rf48, rf56                      # s2 143 clip | s2 143 load dst
+    min rf8, rf8, rf2 ; add rf23, rf60, rf23                        # s2 143 clip | s2 143 add
+    max rf23, rf23, 0 ; v8dot rf60, rf50, rf56                      # s2 143 clip | s2 143 load dst
+    min rf27, rf28, rf2 ; add rf28, rf27, rf46                      # s2 143 clip | s2 143 add
+    max rf28, rf28, 0 ; mov rf46, rf37.il                           # s2 143 clip | s2 141 x0
+    min rf41, rf41, rf2 ; add rf54, rf60, rf54                      # s2 143 clip | s2 143 add
+    max rf37, rf54, 0 ; mov rf54, rf37.ih                           # s2 143 clip | s2 141 x0
+    min rf49, rf49, rf2 ; mov rf60, rf20.il                         # s2 143 clip | s2 141 x4
+    min rf51, rf51, rf2 ; v8dot rf55, rf58, rf56                    # s2 143 clip | s2 143 load dst
+    min rf16, rf16, rf2 ; mov rf59, rf4.il ; ldunifrf.rf57          # s2 143 clip | s2 141 x1 | s1 small.py:33 mul | uniform 0x00002d41
+    vpack rf4, rf33, rf35 ; mov rf33, rf4.ih ; ldunifrf.rf35        # s2 143 store dst | s2 141 x1 | s1 small.py:28 mul | uniform 0x00003ec5
+    min rf22, rf22, rf2 ; mov rf52, rf38.il ; ldunifrf.rf62         # s2 143 clip | s2 141 x7 | s1 small.py:28 mul | uniform 0x00003b21
+    min rf20, rf21, rf2 ; mov rf21, rf20.ih ; ldunifrf.rf47         # s2 143 clip | s2 141 x4 | s2 small.py:33 add | uniform 0x00042000
+    min rf23, rf23, rf2 ; add rf53, rf55, rf53                      # s2 143 clip | s2 143 add
+    max rf53, rf53, 0 ; add rf55, rf46, rf60                        # s2 143 clip | s2 small.py:37 add
+    min rf28, rf28, rf2                                             # s2 143 clip
+    min rf37, rf37, rf2                                             # s2 143 clip
+    min rf53, rf53, rf2                                             # s2 143 clip
+    vpack rf18, rf18, rf22 ; mov rf22, rf9.il                       # s2 143 store dst | s2 141 x2
+    vpack rf8, rf8, rf20 ; smul24 rf20, rf59, rf35 ; ldunifrf.rf35  # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
+    vpack rf23, rf27, rf23 ; mov rf27, rf38.ih ; ldunifrf.rf38      # s2 143 store dst | s2 141 x7 | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf28, rf41, rf28 ; mov rf41, rf39.il                      # s2 143 store dst | s2 141 x5
+    vpack rf37, rf49, rf37 ; mov rf39, rf39.ih ; ldunifrf.rf49      # s2 143 store dst | s2 141 x5 | s1 small.py:28 mul | uniform 0x0000238e
+    vpack rf51, rf51, rf53 ; mov rf53, rf5.il                       # s2 143 store dst | s2 141 x3
+    mov rf43, rf9.ih ; mov rf9, rf17.il                             # s2 141 x2 | s2 141 x6
+    sub rf17, rf46, rf60 ; mov rf46, rf17.ih                        # s2 small.py:37 sub | s2 141 x6
     nop ; smul24 rf62, rf22, rf62                                   # s2 small.py:28 mul
     nop ; smul24 rf60, rf9, rf35                                    # s2 small.py:28 mul
     add rf57, rf62, rf60 ; smul24 rf55, rf55, rf57 ; ldunifrf.rf60  # s2 small.py:28 add | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x00003537
-    mov rf22, rf5.ih ; smul24 rf5, rf22, rf35                       # s2 140 x3 | s2 small.py:28 mul
-    add rf47, rf55, rf47 ; smul24 rf55, rf59, rf38 ; ldunifrf.rf59  # s2 small.py:33 add | s2 small.py:28 mul | s2 142 load dst | uniform 0x00010000
+    mov rf22, rf5.ih ; smul24 rf5, rf22, rf35                       # s2 141 x3 | s2 small.py:28 mul
+    add rf47, rf55, rf47 ; smul24 rf55, rf59, rf38 ; ldunifrf.rf59  # s2 small.py:33 add | s2 small.py:28 mul | s2 143 load dst | uniform 0x00010000
     asr rf38, rf47, 14 ; smul24 rf47, rf52, rf38                    # s2 small.py:33 s0 | s2 small.py:28 mul
     add rf20, rf20, rf47 ; smul24 rf47, rf41, rf49                  # s2 small.py:28 add | s2 small.py:28 mul
     add rf20, rf20, rf1 ; smul24 rf41, rf41, rf60                   # s2 small.py:28 s7 | s2 small.py:28 mul
@@ -771,11 +771,11 @@ loop:
     add rf57, rf47, rf60 ; add rf47, rf57, rf1 ; ldunifrf.rf60      # s2 small.py:28 add | s2 small.py:28 s3 | s1 small.py:28 mul | uniform 0x00003ec5
     asr rf47, rf47, 14 ; add rf57, rf57, rf1                        # s2 small.py:28 s3 | s2 small.py:28 s6
     asr rf57, rf57, 14 ; add rf49, rf38, rf47                       # s2 small.py:28 s6 | s2 small.py:41 e0
-    nop ; v8dot rf56, rf63, rf56                                    # s2 142 load dst
-    add rf30, rf56, rf30 ; sub rf56, rf20, rf57                     # s2 142 add | s2 small.py:41 o6
-    max rf30, rf30, 0                                               # s2 142 clip
-    min rf30, rf30, rf2                                             # s2 142 clip
-    vpack rf16, rf16, rf30 ; smul24 rf30, rf52, rf60 ; ldunifrf.rf52 # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
+    nop ; v8dot rf56, rf63, rf56                                    # s2 143 load dst
+    add rf30, rf56, rf30 ; sub rf56, rf20, rf57                     # s2 143 add | s2 small.py:41 o6
+    max rf30, rf30, 0                                               # s2 143 clip
+    min rf30, rf30, rf2                                             # s2 143 clip
+    vpack rf16, rf16, rf30 ; smul24 rf30, rf52, rf60 ; ldunifrf.rf52 # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     sub rf30, rf55, rf30 ; smul24 rf52, rf53, rf52 ; ldunifrf.rf53  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
     sub rf41, rf41, rf52 ; add rf30, rf30, rf1 ; ldunifrf.rf52      # s2 small.py:28 sub | s2 small.py:28 s4 | s1 small.py:28 mul | uniform 0x0000187e
     asr rf30, rf30, 14 ; add rf41, rf41, rf1                        # s2 small.py:28 s4 | s2 small.py:28 s5
@@ -786,244 +786,244 @@ loop:
     sub rf17, rf56, rf38 ; add rf5, rf5, rf17 ; ldunifrf.rf38       # s2 small.py:37 sub | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003ec5
     asr rf5, rf5, 14 ; add rf9, rf9, rf1                            # s2 small.py:33 s1 | s2 small.py:28 s2
     asr rf9, rf9, 14 ; smul24 rf57, rf57, rf55                      # s2 small.py:28 s2 | s2 small.py:33 mul
-    add rf55, rf54, rf21 ; smul24 rf17, rf17, rf55 ; ldunifrf.rf56  # s2 small.py:37 add | s2 small.py:33 mul | s2 142 load dst | uniform 0x00010000
+    add rf55, rf54, rf21 ; smul24 rf17, rf17, rf55 ; ldunifrf.rf56  # s2 small.py:37 add | s2 small.py:33 mul | s2 143 load dst | uniform 0x00010000
     add rf17, rf57, rf1 ; add rf57, rf17, rf1                       # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf60, rf17, 14 ; add rf17, rf49, rf20                       # s2 small.py:33 m6 | s2 small.py:41 residuals0
     asr rf35, rf57, 14 ; add rf57, rf5, rf9                         # s2 small.py:33 m5 | s2 small.py:41 e1
-    asr rf5, rf17, 5 ; sub rf9, rf5, rf9                            # s2 142 shr | s2 small.py:41 e2
+    asr rf5, rf17, 5 ; sub rf9, rf5, rf9                            # s2 143 shr | s2 small.py:41 e2
     add rf20, rf30, rf41 ; sub rf30, rf49, rf20                     # s2 small.py:41 o4 | s2 small.py:41 residuals7
-    asr rf21, rf30, 5 ; sub rf30, rf54, rf21                        # s2 142 shr | s2 small.py:37 sub
-    add rf54, rf57, rf60 ; v8dot rf59, rf29, rf59 ; ldunifrf.rf41   # s2 small.py:41 residuals1 | s2 142 load dst | s1 small.py:28 mul | uniform 0x00000c7c
-    asr rf54, rf54, 5 ; sub rf57, rf57, rf60                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf60, rf57, 5 ; add rf57, rf9, rf35                         # s2 142 shr | s2 small.py:41 residuals2
-    asr rf9, rf57, 5 ; sub rf35, rf9, rf35                          # s2 142 shr | s2 small.py:41 residuals5
-    asr rf57, rf35, 5 ; add rf35, rf47, rf20                        # s2 142 shr | s2 small.py:41 residuals3
-    asr rf20, rf35, 5 ; sub rf35, rf47, rf20                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf35, rf35, 5 ; add rf5, rf59, rf5                          # s2 142 shr | s2 142 add
-    max rf5, rf5, 0 ; smul24 rf38, rf33, rf38                       # s2 142 clip | s2 small.py:28 mul
-    min rf5, rf5, rf2 ; smul24 rf41, rf27, rf41 ; ldunifrf.rf59     # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
+    asr rf21, rf30, 5 ; sub rf30, rf54, rf21                        # s2 143 shr | s2 small.py:37 sub
+    add rf54, rf57, rf60 ; v8dot rf59, rf29, rf59 ; ldunifrf.rf41   # s2 small.py:41 residuals1 | s2 143 load dst | s1 small.py:28 mul | uniform 0x00000c7c
+    asr rf54, rf54, 5 ; sub rf57, rf57, rf60                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf60, rf57, 5 ; add rf57, rf9, rf35                         # s2 143 shr | s2 small.py:41 residuals2
+    asr rf9, rf57, 5 ; sub rf35, rf9, rf35                          # s2 143 shr | s2 small.py:41 residuals5
+    asr rf57, rf35, 5 ; add rf35, rf47, rf20                        # s2 143 shr | s2 small.py:41 residuals3
+    asr rf20, rf35, 5 ; sub rf35, rf47, rf20                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf35, rf35, 5 ; add rf5, rf59, rf5                          # s2 143 shr | s2 143 add
+    max rf5, rf5, 0 ; smul24 rf38, rf33, rf38                       # s2 143 clip | s2 small.py:28 mul
+    min rf5, rf5, rf2 ; smul24 rf41, rf27, rf41 ; ldunifrf.rf59     # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     add rf38, rf38, rf41 ; smul24 rf41, rf39, rf59 ; ldunifrf.rf59  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
     add rf38, rf38, rf1 ; smul24 rf59, rf22, rf59 ; ldunifrf.rf47   # s2 small.py:28 s7 | s2 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
     asr rf38, rf38, 14 ; add rf41, rf41, rf59                       # s2 small.py:28 s7 | s2 small.py:28 add
     add rf53, rf41, rf1 ; smul24 rf41, rf43, rf53 ; ldunifrf.rf59   # s2 small.py:28 s6 | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
     asr rf53, rf53, 14 ; smul24 rf52, rf46, rf52                    # s2 small.py:28 s6 | s2 small.py:28 mul
     add rf47, rf41, rf52 ; smul24 rf41, rf55, rf47 ; ldunifrf.rf52  # s2 small.py:28 add | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x0000187e
-    sub rf59, rf38, rf53 ; add rf41, rf41, rf59 ; ldunifrf.rf55     # s2 small.py:41 o6 | s2 small.py:33 add | s2 142 load dst | uniform 0x01000000
+    sub rf59, rf38, rf53 ; add rf41, rf41, rf59 ; ldunifrf.rf55     # s2 small.py:41 o6 | s2 small.py:33 add | s2 143 load dst | uniform 0x01000000
     asr rf41, rf41, 14 ; add rf47, rf47, rf1                        # s2 small.py:33 s0 | s2 small.py:28 s3
-    asr rf49, rf47, 14 ; v8dot rf47, rf44, rf56                     # s2 small.py:28 s3 | s2 142 load dst
-    add rf47, rf47, rf54 ; v8dot rf54, rf34, rf56                   # s2 142 add | s2 142 load dst
-    max rf47, rf47, 0 ; v8dot rf17, rf40, rf56                      # s2 142 clip | s2 142 load dst
-    min rf47, rf47, rf2 ; v8dot rf62, rf48, rf56                    # s2 142 clip | s2 142 load dst
-    add rf9, rf54, rf9 ; v8dot rf54, rf50, rf56                     # s2 142 add | s2 142 load dst
-    max rf9, rf9, 0 ; add rf17, rf17, rf20                          # s2 142 clip | s2 142 add
-    max rf17, rf17, 0 ; v8dot rf20, rf58, rf56                      # s2 142 clip | s2 142 load dst
-    min rf9, rf9, rf2 ; v8dot rf56, rf63, rf56                      # s2 142 clip | s2 142 load dst
-    min rf17, rf17, rf2 ; add rf35, rf62, rf35                      # s2 142 clip | s2 142 add
-    max rf35, rf35, 0 ; add rf54, rf54, rf57                        # s2 142 clip | s2 142 add
-    max rf54, rf54, 0 ; add rf57, rf41, rf49                        # s2 142 clip | s2 small.py:41 e0
-    min rf20, rf35, rf2 ; add rf35, rf20, rf60                      # s2 142 clip | s2 142 add
-    max rf35, rf35, 0 ; add rf38, rf38, rf53                        # s2 142 clip | s2 small.py:41 o7
-    min rf41, rf54, rf2 ; sub rf49, rf41, rf49 ; ldunifrf.rf54      # s2 142 clip | s2 small.py:41 e3 | s1 small.py:28 mul | uniform 0x00003b21
-    min rf35, rf35, rf2 ; add rf53, rf57, rf38 ; ldunifrf.rf60      # s2 142 clip | s2 small.py:41 residuals0 | s1 small.py:33 mul | uniform 0x00002d41
-    asr rf53, rf53, 5 ; add rf21, rf56, rf21                        # s2 142 shr | s2 142 add
-    max rf21, rf21, 0 ; sub rf38, rf57, rf38                        # s2 142 clip | s2 small.py:41 residuals7
-    asr rf43, rf38, 5 ; smul24 rf38, rf43, rf52                     # s2 142 shr | s2 small.py:28 mul
-    min rf21, rf21, rf2 ; smul24 rf46, rf46, rf54 ; ldunifrf.rf54   # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
+    asr rf49, rf47, 14 ; v8dot rf47, rf44, rf56                     # s2 small.py:28 s3 | s2 143 load dst
+    add rf47, rf47, rf54 ; v8dot rf54, rf34, rf56                   # s2 143 add | s2 143 load dst
+    max rf47, rf47, 0 ; v8dot rf17, rf40, rf56                      # s2 143 clip | s2 143 load dst
+    min rf47, rf47, rf2 ; v8dot rf62, rf48, rf56                    # s2 143 clip | s2 143 load dst
+    add rf9, rf54, rf9 ; v8dot rf54, rf50, rf56                     # s2 143 add | s2 143 load dst
+    max rf9, rf9, 0 ; add rf17, rf17, rf20                          # s2 143 clip | s2 143 add
+    max rf17, rf17, 0 ; v8dot rf20, rf58, rf56                      # s2 143 clip | s2 143 load dst
+    min rf9, rf9, rf2 ; v8dot rf56, rf63, rf56                      # s2 143 clip | s2 143 load dst
+    min rf17, rf17, rf2 ; add rf35, rf62, rf35                      # s2 143 clip | s2 143 add
+    max rf35, rf35, 0 ; add rf54, rf54, rf57                        # s2 143 clip | s2 143 add
+    max rf54, rf54, 0 ; add rf57, rf41, rf49                        # s2 143 clip | s2 small.py:41 e0
+    min rf20, rf35, rf2 ; add rf35, rf20, rf60                      # s2 143 clip | s2 143 add
+    max rf35, rf35, 0 ; add rf38, rf38, rf53                        # s2 143 clip | s2 small.py:41 o7
+    min rf41, rf54, rf2 ; sub rf49, rf41, rf49 ; ldunifrf.rf54      # s2 143 clip | s2 small.py:41 e3 | s1 small.py:28 mul | uniform 0x00003b21
+    min rf35, rf35, rf2 ; add rf53, rf57, rf38 ; ldunifrf.rf60      # s2 143 clip | s2 small.py:41 residuals0 | s1 small.py:33 mul | uniform 0x00002d41
+    asr rf53, rf53, 5 ; add rf21, rf56, rf21                        # s2 143 shr | s2 143 add
+    max rf21, rf21, 0 ; sub rf38, rf57, rf38                        # s2 143 clip | s2 small.py:41 residuals7
+    asr rf43, rf38, 5 ; smul24 rf38, rf43, rf52                     # s2 143 shr | s2 small.py:28 mul
+    min rf21, rf21, rf2 ; smul24 rf46, rf46, rf54 ; ldunifrf.rf54   # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
     sub rf33, rf38, rf46 ; smul24 rf38, rf33, rf54 ; ldunifrf.rf46  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003ec5
-    sub rf46, rf7, -4 ; smul24 rf27, rf27, rf46                     # s2 142 load dst | s2 small.py:28 mul
-    mov tmua, rf46 ; sub rf27, rf38, rf27 ; thrsw ; ldunifrf.rf38   # s2 142 load dst | s2 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003537
+    sub rf46, rf7, -4 ; smul24 rf27, rf27, rf46                     # s2 143 load dst | s2 small.py:28 mul
+    mov tmua, rf46 ; sub rf27, rf38, rf27 ; thrsw ; ldunifrf.rf38   # s2 143 load dst | s2 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003537
     add rf27, rf27, rf1 ; smul24 rf38, rf39, rf38 ; ldunifrf.rf39   # s2 small.py:28 s4 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     asr rf22, rf27, 14 ; smul24 rf27, rf22, rf39                    # s2 small.py:28 s4 | s2 small.py:28 mul
-    sub rf27, rf38, rf27 ; mov rf38, rf25.il ; ldunifrf.rf39        # s2 small.py:28 sub | s2 140 x0 | s2 small.py:33 add | uniform 0x00042000
-    add rf30, rf27, rf1 ; smul24 rf27, rf30, rf60 ; ldunifrf.rf54   # s2 small.py:28 s5 | s2 small.py:33 mul | s2 142 load dst | uniform value:dst_stride
+    sub rf27, rf38, rf27 ; mov rf38, rf25.il ; ldunifrf.rf39        # s2 small.py:28 sub | s2 141 x0 | s2 small.py:33 add | uniform 0x00042000
+    add rf30, rf27, rf1 ; smul24 rf27, rf30, rf60 ; ldunifrf.rf54   # s2 small.py:28 s5 | s2 small.py:33 mul | s2 143 load dst | uniform value:dst_stride
     asr rf30, rf30, 14 ; add rf27, rf27, rf39                       # s2 small.py:28 s5 | s2 small.py:33 add
     asr rf27, rf27, 14 ; sub rf39, rf22, rf30                       # s2 small.py:33 s1 | s2 small.py:41 o5
-    add rf39, rf59, rf39 ; sub rf59, rf59, rf39 ; ldunifrf.rf52     # s2 small.py:37 add | s2 small.py:37 sub | s2 142 load dst | uniform 0x01000000
+    add rf39, rf59, rf39 ; sub rf59, rf59, rf39 ; ldunifrf.rf52     # s2 small.py:37 add | s2 small.py:37 sub | s2 143 load dst | uniform 0x01000000
     add rf33, rf33, rf1 ; smul24 rf39, rf39, rf60 ; ldunifrf.rf57   # s2 small.py:28 s2 | s2 small.py:33 mul | uniform value:items
     asr rf33, rf33, 14 ; smul24 rf59, rf59, rf60                    # s2 small.py:28 s2 | s2 small.py:33 mul
     add rf39, rf39, rf1 ; add rf59, rf59, rf1 ; ldunifrf.rf60       # s2 small.py:33 m6 | s2 small.py:33 m5 | uniform value:records
-    shr rf29, rf29, -8 ; add rf55, rf27, rf33                       # s2 142 load dst | s2 small.py:41 e1
+    shr rf29, rf29, -8 ; add rf55, rf27, rf33                       # s2 143 load dst | s2 small.py:41 e1
     asr rf27, rf39, 14 ; sub rf33, rf27, rf33                       # s2 small.py:33 m6 | s2 small.py:41 e2
     asr rf22, rf59, 14 ; add rf30, rf22, rf30                       # s2 small.py:33 m5 | s2 small.py:41 o4
     add rf27, rf55, rf27 ; sub rf55, rf55, rf27                     # s2 small.py:41 residuals1 | s2 small.py:41 residuals6
-    asr rf27, rf27, 5 ; add rf59, rf7, rf54                         # s2 142 shr | s2 142 store dst
-    asr rf53, rf55, 5 ; add rf29, rf29, rf53                        # s2 142 shr | s2 142 add
-    max rf29, rf29, 0 ; v8dot rf44, rf44, rf52                      # s2 142 clip | s2 142 load dst
-    min rf29, rf29, rf2 ; add rf55, rf33, rf22                      # s2 142 clip | s2 small.py:41 residuals2
-    vpack rf5, rf5, rf29 ; sub rf22, rf33, rf22                     # s2 142 store dst | s2 small.py:41 residuals5
-    asr rf55, rf55, 5 ; add rf29, rf49, rf30                        # s2 142 shr | s2 small.py:41 residuals3
-    shr rf34, rf34, -8 ; v8dot rf40, rf40, rf52                     # s2 142 load dst
-    shr rf48, rf48, -8 ; v8dot rf50, rf50, rf52                     # s2 142 load dst
-    shr rf52, rf58, -8 ; v8dot rf58, rf63, rf52                     # s2 142 load dst
-    asr rf30, rf22, 5 ; sub rf22, rf49, rf30                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf49, rf29, 5 ; add rf29, rf59, rf54                        # s2 142 shr | s2 142 store dst
-    sub rf44, rf57, 1 ; add rf27, rf44, rf27                        # s2 142 add
-    asr rf22, rf22, 5 ; add rf52, rf52, rf53                        # s2 142 shr | s2 142 add
-    shl rf53, rf44, 3 ; mov rf44, rf12.il                           # s2 140 x4
-    max rf27, rf27, 0 ; add rf43, rf58, rf43                        # s2 142 clip | s2 142 add
-    max rf52, rf52, 0 ; mov rf58, rf19.il                           # s2 142 clip | s2 140 x2
-    max rf43, rf43, 0 ; add rf34, rf34, rf55                        # s2 142 clip | s2 142 add
-    max rf34, rf34, 0 ; mov rf55, rf6.il                            # s2 142 clip | s2 140 x6
-    min rf27, rf27, rf2 ; add rf30, rf50, rf30 ; ldunifrf.rf50      # s2 142 clip | s2 142 add | s1 small.py:28 mul | uniform 0x00003b21
-    max rf40, rf30, 0 ; add rf30, rf40, rf49                        # s2 142 clip | s2 142 add
-    max rf30, rf30, 0 ; add rf49, rf38, rf44                        # s2 142 clip | s2 small.py:37 add
-    min rf48, rf52, rf2 ; add rf22, rf48, rf22 ; ldunifrf.rf52      # s2 142 clip | s2 142 add | s1 small.py:28 mul | uniform 0x0000187e
-    max rf57, rf22, 0 ; add rf22, rf29, rf54                        # s2 142 clip | s2 142 store dst
-    min rf43, rf43, rf2 ; add rf53, rf60, rf53                      # s2 142 clip
-    min rf34, rf34, rf2 ; add rf60, rf22, rf54                      # s2 142 clip | s2 142 store dst
-    min rf40, rf40, rf2 ; sub.pushc -, rf53, rf0                    # s2 142 clip | s2 142 store dst
-    min rf30, rf30, rf2 ; add rf53, rf60, rf54                      # s2 142 clip | s2 142 store dst
+    asr rf27, rf27, 5 ; add rf59, rf7, rf54                         # s2 143 shr | s2 143 store dst
+    asr rf53, rf55, 5 ; add rf29, rf29, rf53                        # s2 143 shr | s2 143 add
+    max rf29, rf29, 0 ; v8dot rf44, rf44, rf52                      # s2 143 clip | s2 143 load dst
+    min rf29, rf29, rf2 ; add rf55, rf33, rf22                      # s2 143 clip | s2 small.py:41 residuals2
+    vpack rf5, rf5, rf29 ; sub rf22, rf33, rf22                     # s2 143 store dst | s2 small.py:41 residuals5
+    asr rf55, rf55, 5 ; add rf29, rf49, rf30                        # s2 143 shr | s2 small.py:41 residuals3
+    shr rf34, rf34, -8 ; v8dot rf40, rf40, rf52                     # s2 143 load dst
+    shr rf48, rf48, -8 ; v8dot rf50, rf50, rf52                     # s2 143 load dst
+    shr rf52, rf58, -8 ; v8dot rf58, rf63, rf52                     # s2 143 load dst
+    asr rf30, rf22, 5 ; sub rf22, rf49, rf30                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf49, rf29, 5 ; add rf29, rf59, rf54                        # s2 143 shr | s2 143 store dst
+    sub rf44, rf57, 1 ; add rf27, rf44, rf27                        # s2 143 add
+    asr rf22, rf22, 5 ; add rf52, rf52, rf53                        # s2 143 shr | s2 143 add
+    shl rf53, rf44, 3 ; mov rf44, rf12.il                           # s2 141 x4
+    max rf27, rf27, 0 ; add rf43, rf58, rf43                        # s2 143 clip | s2 143 add
+    max rf52, rf52, 0 ; mov rf58, rf19.il                           # s2 143 clip | s2 141 x2
+    max rf43, rf43, 0 ; add rf34, rf34, rf55                        # s2 143 clip | s2 143 add
+    max rf34, rf34, 0 ; mov rf55, rf6.il                            # s2 143 clip | s2 141 x6
+    min rf27, rf27, rf2 ; add rf30, rf50, rf30 ; ldunifrf.rf50      # s2 143 clip | s2 143 add | s1 small.py:28 mul | uniform 0x00003b21
+    max rf40, rf30, 0 ; add rf30, rf40, rf49                        # s2 143 clip | s2 143 add
+    max rf30, rf30, 0 ; add rf49, rf38, rf44                        # s2 143 clip | s2 small.py:37 add
+    min rf48, rf52, rf2 ; add rf22, rf48, rf22 ; ldunifrf.rf52      # s2 143 clip | s2 143 add | s1 small.py:28 mul | uniform 0x0000187e
+    max rf57, rf22, 0 ; add rf22, rf29, rf54                        # s2 143 clip | s2 143 store dst
+    min rf43, rf43, rf2 ; add rf53, rf60, rf53                      # s2 143 clip
+    min rf34, rf34, rf2 ; add rf60, rf22, rf54                      # s2 143 clip | s2 143 store dst
+    min rf40, rf40, rf2 ; sub.pushc -, rf53, rf0                    # s2 143 clip | s2 143 store dst
+    min rf30, rf30, rf2 ; add rf53, rf60, rf54                      # s2 143 clip | s2 143 store dst
     tmuwt -                                                         # the last trip's stores
-    vpack rf27, rf47, rf27 ; add rf47, rf53, rf54                   # s2 142 store dst
-    vpack rf35, rf35, rf48                                          # s2 142 store dst
-    min rf57, rf57, rf2                                             # s2 142 clip
-    vpack rf21, rf21, rf43 ; sub rf38, rf38, rf44 ; ldunifrf.rf43   # s2 142 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003ec5
-    vpack rf9, rf9, rf34 ; mov rf34, rf11.il ; ldunifrf.rf44        # s2 142 store dst | s2 140 x1 | s1 small.py:33 mul | uniform 0x00002d41
-    vpack rf40, rf41, rf40 ; smul24 rf41, rf58, rf50 ; ldunifrf.rf50 # s2 142 store dst | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
-    vpack rf17, rf17, rf30 ; smul24 rf30, rf55, rf52                # s2 142 store dst | s2 small.py:28 mul
-    vpack rf20, rf20, rf57 ; mov rf57, rf36.il                      # s2 142 store dst | s2 140 x7
-    v8pack tmud, rf4, rf5 ; mov rf4, rf24.il ; ldunifrf.rf5         # s2 142 store dst | s2 140 x5 | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf27, rf47, rf27 ; add rf47, rf53, rf54                   # s2 143 store dst
+    vpack rf35, rf35, rf48                                          # s2 143 store dst
+    min rf57, rf57, rf2                                             # s2 143 clip
+    vpack rf21, rf21, rf43 ; sub rf38, rf38, rf44 ; ldunifrf.rf43   # s2 143 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003ec5
+    vpack rf9, rf9, rf34 ; mov rf34, rf11.il ; ldunifrf.rf44        # s2 143 store dst | s2 141 x1 | s1 small.py:33 mul | uniform 0x00002d41
+    vpack rf40, rf41, rf40 ; smul24 rf41, rf58, rf50 ; ldunifrf.rf50 # s2 143 store dst | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
+    vpack rf17, rf17, rf30 ; smul24 rf30, rf55, rf52                # s2 143 store dst | s2 small.py:28 mul
+    vpack rf20, rf20, rf57 ; mov rf57, rf36.il                      # s2 143 store dst | s2 141 x7
+    v8pack tmud, rf4, rf5 ; mov rf4, rf24.il ; ldunifrf.rf5         # s2 143 store dst | s2 141 x5 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf41, rf41, rf30 ; smul24 rf30, rf49, rf44 ; ldunifrf.rf44  # s2 small.py:28 add | s2 small.py:33 mul | s1 small.py:28 mul | uniform 0x0000238e
-    mov rf50, rf26.il ; add rf30, rf30, rf50 ; ldunifrf.rf49        # s2 140 x3 | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003537
+    mov rf50, rf26.il ; add rf30, rf30, rf50 ; ldunifrf.rf49        # s2 141 x3 | s2 small.py:33 add | s1 small.py:28 mul | uniform 0x00003537
     asr rf30, rf30, 14 ; add rf41, rf41, rf1                        # s2 small.py:33 s0 | s2 small.py:28 s3
-    asr rf7, rf41, 14 ; mov.ifna tmua, rf7                          # s2 small.py:28 s3 | s2 142 store dst
-    v8pack tmud, rf18, rf27 ; mov rf11, rf11.ih ; ldunifrf.rf18     # s2 142 store dst | s2 140 x1 | s2 142 load dst | uniform value:dst_stride
-    add rf36, rf46, rf18 ; mov rf27, rf36.ih ; ldunifrf.rf41        # s2 142 load dst | s2 140 x7 | s1 small.py:28 mul | uniform 0x00000c7c
-    mov rf24, rf24.ih ; mov rf26, rf26.ih ; ldunifrf.rf52           # s2 140 x5 | s2 140 x3 | s1 small.py:28 mul | uniform 0x00003ec5
-    mov rf48, rf25.ih ; smul24 rf25, rf34, rf43 ; ldtmu.rf43        # s2 140 x0 | s2 small.py:28 mul | s2 142 load dst
-    mov rf12, rf12.ih ; smul24 rf5, rf57, rf5                       # s2 140 x4 | s2 small.py:28 mul
+    asr rf7, rf41, 14 ; mov.ifna tmua, rf7                          # s2 small.py:28 s3 | s2 143 store dst
+    v8pack tmud, rf18, rf27 ; mov rf11, rf11.ih ; ldunifrf.rf18     # s2 143 store dst | s2 141 x1 | s2 143 load dst | uniform value:dst_stride
+    add rf36, rf46, rf18 ; mov rf27, rf36.ih ; ldunifrf.rf41        # s2 143 load dst | s2 141 x7 | s1 small.py:28 mul | uniform 0x00000c7c
+    mov rf24, rf24.ih ; mov rf26, rf26.ih ; ldunifrf.rf52           # s2 141 x5 | s2 141 x3 | s1 small.py:28 mul | uniform 0x00003ec5
+    mov rf48, rf25.ih ; smul24 rf25, rf34, rf43 ; ldtmu.rf43        # s2 141 x0 | s2 small.py:28 mul | s2 143 load dst
+    mov rf12, rf12.ih ; smul24 rf5, rf57, rf5                       # s2 141 x4 | s2 small.py:28 mul
     add rf5, rf25, rf5 ; smul24 rf25, rf4, rf44 ; ldunifrf.rf44     # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000187e
     add rf5, rf5, rf1 ; smul24 rf49, rf50, rf49                     # s2 small.py:28 s7 | s2 small.py:28 mul
     asr rf5, rf5, 14 ; add rf25, rf25, rf49                         # s2 small.py:28 s7 | s2 small.py:28 add
-    add rf19, rf25, rf1 ; mov rf25, rf19.ih ; ldunifrf.rf49         # s2 small.py:28 s6 | s2 140 x2 | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf6, rf19, 14 ; mov rf19, rf6.ih                            # s2 small.py:28 s6 | s2 140 x6
-    sub rf59, rf5, rf6 ; mov.ifna tmua, rf59                        # s2 small.py:41 o6 | s2 142 store dst
-    v8pack tmud, rf8, rf9 ; smul24 rf8, rf34, rf41 ; ldunifrf.rf9   # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
+    add rf19, rf25, rf1 ; mov rf25, rf19.ih ; ldunifrf.rf49         # s2 small.py:28 s6 | s2 141 x2 | s1 small.py:28 mul | uniform 0x00003b21
+    asr rf6, rf19, 14 ; mov rf19, rf6.ih                            # s2 small.py:28 s6 | s2 141 x6
+    sub rf59, rf5, rf6 ; mov.ifna tmua, rf59                        # s2 small.py:41 o6 | s2 143 store dst
+    v8pack tmud, rf8, rf9 ; smul24 rf8, rf34, rf41 ; ldunifrf.rf9   # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
     add rf52, rf30, rf7 ; smul24 rf57, rf57, rf52 ; ldunifrf.rf34   # s2 small.py:41 e0 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     sub rf4, rf8, rf57 ; smul24 rf8, rf4, rf9 ; ldunifrf.rf9        # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:33 mul | uniform 0x00002d41
-    add rf50, rf36, rf18 ; smul24 rf34, rf50, rf34 ; ldunifrf.rf57  # s2 142 load dst | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
+    add rf50, rf36, rf18 ; smul24 rf34, rf50, rf34 ; ldunifrf.rf57  # s2 143 load dst | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
     sub rf8, rf8, rf34 ; add rf4, rf4, rf1                          # s2 small.py:28 sub | s2 small.py:28 s4
     asr rf4, rf4, 14 ; add rf8, rf8, rf1                            # s2 small.py:28 s4 | s2 small.py:28 s5
     asr rf44, rf8, 14 ; smul24 rf8, rf58, rf44                      # s2 small.py:28 s5 | s2 small.py:28 mul
-    add rf55, rf50, rf18 ; smul24 rf49, rf55, rf49                  # s2 142 load dst | s2 small.py:28 mul
-    add rf34, rf55, rf18 ; sub rf58, rf4, rf44                      # s2 142 load dst | s2 small.py:41 o5
+    add rf55, rf50, rf18 ; smul24 rf49, rf55, rf49                  # s2 143 load dst | s2 small.py:28 mul
+    add rf34, rf55, rf18 ; sub rf58, rf4, rf44                      # s2 143 load dst | s2 small.py:41 o5
     sub rf38, rf8, rf49 ; smul24 rf8, rf38, rf9                     # s2 small.py:28 sub | s2 small.py:33 mul
     add rf57, rf59, rf58 ; add rf8, rf8, rf57                       # s2 small.py:37 add | s2 small.py:33 add
     asr rf8, rf8, 14 ; sub rf58, rf59, rf58                         # s2 small.py:33 s1 | s2 small.py:37 sub
-    add rf59, rf34, rf18 ; add rf38, rf38, rf1                      # s2 142 load dst | s2 small.py:28 s2
+    add rf59, rf34, rf18 ; add rf38, rf38, rf1                      # s2 143 load dst | s2 small.py:28 s2
     asr rf38, rf38, 14 ; smul24 rf57, rf57, rf9                     # s2 small.py:28 s2 | s2 small.py:33 mul
     add rf9, rf57, rf1 ; smul24 rf57, rf58, rf9                     # s2 small.py:33 m6 | s2 small.py:33 mul
     asr rf9, rf9, 14 ; add rf57, rf57, rf1                          # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf7, rf57, 14 ; sub rf30, rf30, rf7                         # s2 small.py:33 m5 | s2 small.py:41 e3
-    add rf6, rf59, rf18 ; add rf5, rf5, rf6                         # s2 142 load dst | s2 small.py:41 o7
+    add rf6, rf59, rf18 ; add rf5, rf5, rf6                         # s2 143 load dst | s2 small.py:41 o7
     add rf8, rf8, rf38 ; sub rf38, rf8, rf38                        # s2 small.py:41 e1 | s2 small.py:41 e2
     add rf44, rf4, rf44 ; add rf4, rf52, rf5                        # s2 small.py:41 o4 | s2 small.py:41 residuals0
-    asr rf4, rf4, 5 ; sub rf5, rf52, rf5                            # s2 142 shr | s2 small.py:41 residuals7
-    asr rf52, rf5, 5 ; add rf5, rf8, rf9                            # s2 142 shr | s2 small.py:41 residuals1
-    asr rf5, rf5, 5 ; sub rf8, rf8, rf9                             # s2 142 shr | s2 small.py:41 residuals6
-    asr rf9, rf8, 5 ; add rf8, rf38, rf7                            # s2 142 shr | s2 small.py:41 residuals2
-    asr rf7, rf8, 5 ; sub rf8, rf38, rf7                            # s2 142 shr | s2 small.py:41 residuals5
-    asr rf38, rf8, 5 ; add rf8, rf30, rf44                          # s2 142 shr | s2 small.py:41 residuals3
-    and rf29, rf43, rf2 ; mov.ifna tmua, rf29                       # s2 142 load dst | s2 142 store dst
-    asr rf8, rf8, 5 ; mov tmua, rf36                                # s2 142 shr | s2 142 load dst
-    v8pack tmud, rf23, rf17 ; add rf17, rf48, rf12 ; ldunifrf.rf23  # s2 142 store dst | s2 small.py:37 add | s1 small.py:28 mul | uniform 0x00003ec5
-    sub rf29, rf30, rf44 ; add rf4, rf29, rf4 ; ldunifrf.rf30       # s2 small.py:41 residuals4 | s2 142 add | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf12, rf29, 5 ; sub rf29, rf48, rf12                        # s2 142 shr | s2 small.py:37 sub
-    max rf4, rf4, 0 ; smul24 rf23, rf11, rf23                       # s2 142 clip | s2 small.py:28 mul
-    min rf4, rf4, rf2 ; smul24 rf30, rf25, rf30 ; ldunifrf.rf48     # s2 142 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
+    asr rf4, rf4, 5 ; sub rf5, rf52, rf5                            # s2 143 shr | s2 small.py:41 residuals7
+    asr rf52, rf5, 5 ; add rf5, rf8, rf9                            # s2 143 shr | s2 small.py:41 residuals1
+    asr rf5, rf5, 5 ; sub rf8, rf8, rf9                             # s2 143 shr | s2 small.py:41 residuals6
+    asr rf9, rf8, 5 ; add rf8, rf38, rf7                            # s2 143 shr | s2 small.py:41 residuals2
+    asr rf7, rf8, 5 ; sub rf8, rf38, rf7                            # s2 143 shr | s2 small.py:41 residuals5
+    asr rf38, rf8, 5 ; add rf8, rf30, rf44                          # s2 143 shr | s2 small.py:41 residuals3
+    and rf29, rf43, rf2 ; mov.ifna tmua, rf29                       # s2 143 load dst | s2 143 store dst
+    asr rf8, rf8, 5 ; mov tmua, rf36                                # s2 143 shr | s2 143 load dst
+    v8pack tmud, rf23, rf17 ; add rf17, rf48, rf12 ; ldunifrf.rf23  # s2 143 store dst | s2 small.py:37 add | s1 small.py:28 mul | uniform 0x00003ec5
+    sub rf29, rf30, rf44 ; add rf4, rf29, rf4 ; ldunifrf.rf30       # s2 small.py:41 residuals4 | s2 143 add | s1 small.py:28 mul | uniform 0x00003b21
+    asr rf12, rf29, 5 ; sub rf29, rf48, rf12                        # s2 143 shr | s2 small.py:37 sub
+    max rf4, rf4, 0 ; smul24 rf23, rf11, rf23                       # s2 143 clip | s2 small.py:28 mul
+    min rf4, rf4, rf2 ; smul24 rf30, rf25, rf30 ; ldunifrf.rf48     # s2 143 clip | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
     nop ; ldunifrf.rf44                                             # s1 small.py:28 mul | uniform 0x0000187e
-    mov.ifna tmua, rf22 ; smul24 rf22, rf27, rf48 ; thrsw           # s2 142 store dst | s2 small.py:28 mul
-    mov tmua, rf50 ; add rf22, rf23, rf22 ; ldunifrf.rf23           # s2 142 load dst | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x0000238e
-    mov tmua, rf55 ; smul24 rf23, rf24, rf23 ; ldunifrf.rf55        # s2 142 load dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
-    v8pack tmud, rf28, rf20 ; smul24 rf20, rf26, rf55 ; ldunifrf.rf28 # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
+    mov.ifna tmua, rf22 ; smul24 rf22, rf27, rf48 ; thrsw           # s2 143 store dst | s2 small.py:28 mul
+    mov tmua, rf50 ; add rf22, rf23, rf22 ; ldunifrf.rf23           # s2 143 load dst | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x0000238e
+    mov tmua, rf55 ; smul24 rf23, rf24, rf23 ; ldunifrf.rf55        # s2 143 load dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
+    v8pack tmud, rf28, rf20 ; smul24 rf20, rf26, rf55 ; ldunifrf.rf28 # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
     add rf22, rf23, rf20 ; add rf20, rf22, rf1 ; ldunifrf.rf23      # s2 small.py:28 add | s2 small.py:28 s7 | s1 small.py:28 mul | uniform 0x00003ec5
     asr rf20, rf20, 14 ; add rf22, rf22, rf1                        # s2 small.py:28 s7 | s2 small.py:28 s6
     asr rf44, rf22, 14 ; smul24 rf22, rf19, rf44                    # s2 small.py:28 s6 | s2 small.py:28 mul
-    sub rf55, rf20, rf44 ; add rf30, rf30, rf22 ; ldtmu.rf22        # s2 small.py:41 o6 | s2 small.py:28 add | s2 142 load dst
-    and rf30, rf22, rf2 ; add rf50, rf30, rf1 ; ldunifrf.rf48       # s2 142 load dst | s2 small.py:28 s3 | s1 small.py:33 mul | uniform 0x00002d41
+    sub rf55, rf20, rf44 ; add rf30, rf30, rf22 ; ldtmu.rf22        # s2 small.py:41 o6 | s2 small.py:28 add | s2 143 load dst
+    and rf30, rf22, rf2 ; add rf50, rf30, rf1 ; ldunifrf.rf48       # s2 143 load dst | s2 small.py:28 s3 | s1 small.py:33 mul | uniform 0x00002d41
     asr rf48, rf50, 14 ; smul24 rf17, rf17, rf48                    # s2 small.py:28 s3 | s2 small.py:33 mul
-    nop ; add rf5, rf30, rf5 ; ldunifrf.rf30                        # s2 142 add | s2 small.py:33 add | uniform 0x00042000
-    max rf5, rf5, 0 ; add rf17, rf17, rf30                          # s2 142 clip | s2 small.py:33 add
+    nop ; add rf5, rf30, rf5 ; ldunifrf.rf30                        # s2 143 add | s2 small.py:33 add | uniform 0x00042000
+    max rf5, rf5, 0 ; add rf17, rf17, rf30                          # s2 143 clip | s2 small.py:33 add
     asr rf17, rf17, 14 ; add rf20, rf20, rf44                       # s2 small.py:33 s0 | s2 small.py:41 o7
-    min rf5, rf5, rf2 ; add rf44, rf17, rf48 ; ldunifrf.rf30        # s2 142 clip | s2 small.py:41 e0 | s1 small.py:28 mul | uniform 0x0000187e
-    mov.ifna tmua, rf60 ; sub rf17, rf17, rf48 ; thrsw              # s2 142 store dst | s2 small.py:41 e3
-    mov tmua, rf34 ; smul24 rf25, rf25, rf30 ; ldunifrf.rf30        # s2 142 load dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
+    min rf5, rf5, rf2 ; add rf44, rf17, rf48 ; ldunifrf.rf30        # s2 143 clip | s2 small.py:41 e0 | s1 small.py:28 mul | uniform 0x0000187e
+    mov.ifna tmua, rf60 ; sub rf17, rf17, rf48 ; thrsw              # s2 143 store dst | s2 small.py:41 e3
+    mov tmua, rf34 ; smul24 rf25, rf25, rf30 ; ldunifrf.rf30        # s2 143 load dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003537
     tmuwt - ; add rf34, rf44, rf20 ; ldunifrf.rf48                  # s2 small.py:41 residuals0 | s1 small.py:28 mul | uniform 0x0000238e
-    asr rf34, rf34, 5 ; mov tmua, rf59                              # s2 142 shr | s2 142 load dst
-    v8pack tmud, rf37, rf40 ; smul24 rf11, rf11, rf28 ; ldunifrf.rf28 # s2 142 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
-    sub rf27, rf44, rf20 ; smul24 rf23, rf27, rf23 ; ldtmu.rf20     # s2 small.py:41 residuals7 | s2 small.py:28 mul | s2 142 load dst
-    asr rf27, rf27, 5 ; smul24 rf24, rf24, rf30                     # s2 142 shr | s2 small.py:28 mul
+    asr rf34, rf34, 5 ; mov tmua, rf59                              # s2 143 shr | s2 143 load dst
+    v8pack tmud, rf37, rf40 ; smul24 rf11, rf11, rf28 ; ldunifrf.rf28 # s2 143 store dst | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
+    sub rf27, rf44, rf20 ; smul24 rf23, rf27, rf23 ; ldtmu.rf20     # s2 small.py:41 residuals7 | s2 small.py:28 mul | s2 143 load dst
+    asr rf27, rf27, 5 ; smul24 rf24, rf24, rf30                     # s2 143 shr | s2 small.py:28 mul
     sub rf11, rf11, rf23 ; smul24 rf23, rf26, rf48 ; ldunifrf.rf26  # s2 small.py:28 sub | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003b21
-    sub rf23, rf24, rf23 ; mov rf24, rf45.il ; ldunifrf.rf48        # s2 small.py:28 sub | s2 140 x1 | s1 small.py:33 mul | uniform 0x00002d41
+    sub rf23, rf24, rf23 ; mov rf24, rf45.il ; ldunifrf.rf48        # s2 small.py:28 sub | s2 141 x1 | s1 small.py:33 mul | uniform 0x00002d41
     add rf11, rf11, rf1 ; add rf23, rf23, rf1 ; ldunifrf.rf30       # s2 small.py:28 s4 | s2 small.py:28 s5 | s2 small.py:33 add | uniform 0x00042000
     asr rf19, rf11, 14 ; smul24 rf11, rf19, rf28                    # s2 small.py:28 s4 | s2 small.py:28 mul
     asr rf29, rf23, 14 ; smul24 rf23, rf29, rf48                    # s2 small.py:28 s5 | s2 small.py:33 mul
-    sub rf25, rf19, rf29 ; sub rf11, rf25, rf11 ; ldunifrf.rf28     # s2 small.py:41 o5 | s2 small.py:28 sub | s2 142 load dst | uniform 0x00000100
-    add rf25, rf55, rf25 ; sub rf55, rf55, rf25 ; ldunifrf.rf44     # s2 small.py:37 add | s2 small.py:37 sub | s2 142 load dst | uniform 0x00000100
+    sub rf25, rf19, rf29 ; sub rf11, rf25, rf11 ; ldunifrf.rf28     # s2 small.py:41 o5 | s2 small.py:28 sub | s2 143 load dst | uniform 0x00000100
+    add rf25, rf55, rf25 ; sub rf55, rf55, rf25 ; ldunifrf.rf44     # s2 small.py:37 add | s2 small.py:37 sub | s2 143 load dst | uniform 0x00000100
     add rf11, rf23, rf30 ; add rf23, rf11, rf1                      # s2 small.py:33 add | s2 small.py:28 s2
     asr rf11, rf11, 14 ; smul24 rf25, rf25, rf48                    # s2 small.py:33 s1 | s2 small.py:33 mul
     asr rf23, rf23, 14 ; smul24 rf48, rf55, rf48                    # s2 small.py:28 s2 | s2 small.py:33 mul
     add rf25, rf25, rf1 ; add rf48, rf48, rf1                       # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf55, rf25, 14 ; add rf25, rf11, rf23                       # s2 small.py:33 m6 | s2 small.py:41 e1
     asr rf23, rf48, 14 ; sub rf11, rf11, rf23                       # s2 small.py:33 m5 | s2 small.py:41 e2
-    add rf19, rf19, rf29 ; mov rf29, rf14.il                        # s2 small.py:41 o4 | s2 140 x0
+    add rf19, rf19, rf29 ; mov rf29, rf14.il                        # s2 small.py:41 o4 | s2 141 x0
     add rf25, rf25, rf55 ; sub rf55, rf25, rf55                     # s2 small.py:41 residuals1 | s2 small.py:41 residuals6
-    asr rf25, rf25, 5 ; add rf48, rf11, rf23                        # s2 142 shr | s2 small.py:41 residuals2
-    asr rf23, rf55, 5 ; sub rf11, rf11, rf23                        # s2 142 shr | s2 small.py:41 residuals5
-    asr rf48, rf48, 5 ; add rf55, rf17, rf19                        # s2 142 shr | s2 small.py:41 residuals3
-    asr rf17, rf11, 5 ; sub rf11, rf17, rf19                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf55, rf55, 5 ; v8dot rf28, rf43, rf28                      # s2 142 shr | s2 142 load dst
-    asr rf19, rf11, 5 ; v8dot rf11, rf22, rf44                      # s2 142 shr | s2 142 load dst
-    and rf28, rf20, rf2 ; add rf34, rf28, rf34                      # s2 142 load dst | s2 142 add
-    max rf34, rf34, 0 ; v8dot rf30, rf20, rf44                      # s2 142 clip | s2 142 load dst
-    min rf28, rf34, rf2 ; add rf7, rf28, rf7                        # s2 142 clip | s2 142 add
-    max rf7, rf7, 0 ; add rf11, rf11, rf25                          # s2 142 clip | s2 142 add
-    max rf11, rf11, 0 ; add rf30, rf30, rf48                        # s2 142 clip | s2 142 add
-    max rf14, rf30, 0 ; mov rf30, rf14.ih                           # s2 142 clip | s2 140 x0
-    min rf7, rf7, rf2 ; mov rf48, rf31.il                           # s2 142 clip | s2 140 x4
-    min rf11, rf11, rf2 ; mov.ifna tmua, rf53 ; thrsw               # s2 142 clip | s2 142 store dst
-    min rf14, rf14, rf2 ; mov rf31, rf31.ih ; ldunifrf.rf53         # s2 142 clip | s2 140 x4 | s1 small.py:33 mul | uniform 0x00002d41
-    vpack rf4, rf4, rf28 ; add rf28, rf29, rf48                     # s2 142 store dst | s2 small.py:37 add
-    vpack rf5, rf5, rf11 ; sub rf11, rf29, rf48 ; thrsw ; ldunifrf.rf29 # s2 142 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003ec5
-    vpack rf7, rf7, rf14 ; mov rf14, rf45.ih ; ldunifrf.rf45        # s2 142 store dst | s2 140 x1 | s1 small.py:28 mul | uniform 0x0000187e
-    nop ; mov tmua, rf6 ; ldtmu.rf48                                # s2 142 load dst
-    v8pack tmud, rf51, rf35 ; smul24 rf29, rf24, rf29 ; ldunifrf.rf35 # s2 142 store dst | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
-    mov rf51, rf10.il ; smul24 rf53, rf28, rf53 ; ldtmu.rf28        # s2 140 x2 | s2 small.py:33 mul | s2 142 load dst
-    and rf25, rf48, rf2 ; v8dot rf34, rf28, 1                       # s2 142 load dst
-    add rf8, rf25, rf8 ; v8dot rf25, rf48, rf44                     # s2 142 add | s2 142 load dst
-    max rf8, rf8, 0 ; add rf12, rf34, rf12                          # s2 142 clip | s2 142 add
-    max rf12, rf12, 0 ; add rf25, rf25, rf55                        # s2 142 clip | s2 142 add
-    max rf25, rf25, 0 ; v8dot rf55, rf28, rf44                      # s2 142 clip | s2 142 load dst
-    min rf8, rf8, rf2 ; mov.ifna tmua, rf47 ; thrsw                 # s2 142 clip | s2 142 store dst
-    min rf6, rf12, rf2 ; add tmua, rf6, rf18                        # s2 142 clip | s2 142 load dst
-    min rf25, rf25, rf2 ; add rf35, rf53, rf35                      # s2 142 clip | s2 small.py:33 add
-    asr rf10, rf35, 14 ; mov rf35, rf10.ih                          # s2 small.py:33 s0 | s2 140 x2
-    vpack rf25, rf8, rf25 ; mov rf53, rf42.il ; thrsw ; ldtmu.rf8   # s2 142 store dst | s2 140 x7 | s2 142 load dst
-    and rf12, rf8, rf2 ; v8dot rf18, rf8, rf44                      # s2 142 load dst
-    add rf12, rf12, rf38 ; add rf19, rf55, rf19                     # s2 142 add
-    max rf12, rf12, 0 ; add rf17, rf18, rf17                        # s2 142 clip | s2 142 add
-    max rf19, rf19, 0 ; mov rf18, rf32.il                           # s2 142 clip | s2 140 x6
-    max rf17, rf17, 0                                               # s2 142 clip
-    min rf12, rf12, rf2 ; thrsw ; ldtmu.rf38                        # s2 142 clip | s2 142 load dst
-    min rf55, rf19, rf2 ; v8dot rf19, rf38, 1                       # s2 142 clip | s2 142 load dst
-    min rf17, rf17, rf2 ; add rf9, rf19, rf9                        # s2 142 clip | s2 142 add
-    max rf9, rf9, 0 ; v8dot rf19, rf38, rf44                        # s2 142 clip | s2 142 load dst
-    min rf9, rf9, rf2 ; ldtmu.rf34                                  # s2 142 clip | s2 142 load dst
-    v8pack tmud, rf16, rf21 ; v8dot rf16, rf34, 1                   # s2 142 store dst | s2 142 load dst
-    vpack rf16, rf6, rf55 ; add rf6, rf16, rf52                     # s2 142 store dst | s2 142 add
-    max rf6, rf6, 0 ; v8dot rf44, rf34, rf44                        # s2 142 clip | s2 142 load dst
-    min rf6, rf6, rf2 ; add rf19, rf19, rf23                        # s2 142 clip | s2 142 add
-    max rf19, rf19, 0 ; mov rf32, rf32.ih                           # s2 142 clip | s2 140 x6
-    min rf19, rf19, rf2 ; smul24 rf26, rf51, rf26                   # s2 142 clip | s2 small.py:28 mul
-    vpack rf12, rf12, rf17 ; mov rf17, rf42.ih ; ldunifrf.rf42      # s2 142 store dst | s2 140 x7 | s1 small.py:28 mul | uniform 0x00000c7c
-    vpack rf9, rf9, rf19 ; mov rf19, rf3.il                         # s2 142 store dst | s2 140 x5
-    add rf27, rf44, rf27 ; smul24 rf44, rf51, rf45 ; ldunifrf.rf51  # s2 142 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
-    max rf27, rf27, 0 ; smul24 rf45, rf18, rf45                     # s2 142 clip | s2 small.py:28 mul
-    min rf26, rf27, rf2 ; add rf27, rf26, rf45 ; ldunifrf.rf45      # s2 142 clip | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x00003537
-    vpack rf3, rf6, rf26 ; mov rf6, rf3.ih                          # s2 142 store dst | s2 140 x5
-    mov rf26, rf15.il ; add rf27, rf27, rf1                         # s2 140 x3 | s2 small.py:28 s3
-    asr rf27, rf27, 14 ; add.ifna tmua, rf47, rf54                  # s2 small.py:28 s3 | s2 142 store dst
-    mov rf24, rf15.ih ; smul24 rf15, rf24, rf42 ; ldunifrf.rf47     # s2 140 x3 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003ec5
+    asr rf25, rf25, 5 ; add rf48, rf11, rf23                        # s2 143 shr | s2 small.py:41 residuals2
+    asr rf23, rf55, 5 ; sub rf11, rf11, rf23                        # s2 143 shr | s2 small.py:41 residuals5
+    asr rf48, rf48, 5 ; add rf55, rf17, rf19                        # s2 143 shr | s2 small.py:41 residuals3
+    asr rf17, rf11, 5 ; sub rf11, rf17, rf19                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf55, rf55, 5 ; v8dot rf28, rf43, rf28                      # s2 143 shr | s2 143 load dst
+    asr rf19, rf11, 5 ; v8dot rf11, rf22, rf44                      # s2 143 shr | s2 143 load dst
+    and rf28, rf20, rf2 ; add rf34, rf28, rf34                      # s2 143 load dst | s2 143 add
+    max rf34, rf34, 0 ; v8dot rf30, rf20, rf44                      # s2 143 clip | s2 143 load dst
+    min rf28, rf34, rf2 ; add rf7, rf28, rf7                        # s2 143 clip | s2 143 add
+    max rf7, rf7, 0 ; add rf11, rf11, rf25                          # s2 143 clip | s2 143 add
+    max rf11, rf11, 0 ; add rf30, rf30, rf48                        # s2 143 clip | s2 143 add
+    max rf14, rf30, 0 ; mov rf30, rf14.ih                           # s2 143 clip | s2 141 x0
+    min rf7, rf7, rf2 ; mov rf48, rf31.il                           # s2 143 clip | s2 141 x4
+    min rf11, rf11, rf2 ; mov.ifna tmua, rf53 ; thrsw               # s2 143 clip | s2 143 store dst
+    min rf14, rf14, rf2 ; mov rf31, rf31.ih ; ldunifrf.rf53         # s2 143 clip | s2 141 x4 | s1 small.py:33 mul | uniform 0x00002d41
+    vpack rf4, rf4, rf28 ; add rf28, rf29, rf48                     # s2 143 store dst | s2 small.py:37 add
+    vpack rf5, rf5, rf11 ; sub rf11, rf29, rf48 ; thrsw ; ldunifrf.rf29 # s2 143 store dst | s2 small.py:37 sub | s1 small.py:28 mul | uniform 0x00003ec5
+    vpack rf7, rf7, rf14 ; mov rf14, rf45.ih ; ldunifrf.rf45        # s2 143 store dst | s2 141 x1 | s1 small.py:28 mul | uniform 0x0000187e
+    nop ; mov tmua, rf6 ; ldtmu.rf48                                # s2 143 load dst
+    v8pack tmud, rf51, rf35 ; smul24 rf29, rf24, rf29 ; ldunifrf.rf35 # s2 143 store dst | s2 small.py:28 mul | s2 small.py:33 add | uniform 0x00042000
+    mov rf51, rf10.il ; smul24 rf53, rf28, rf53 ; ldtmu.rf28        # s2 141 x2 | s2 small.py:33 mul | s2 143 load dst
+    and rf25, rf48, rf2 ; v8dot rf34, rf28, 1                       # s2 143 load dst
+    add rf8, rf25, rf8 ; v8dot rf25, rf48, rf44                     # s2 143 add | s2 143 load dst
+    max rf8, rf8, 0 ; add rf12, rf34, rf12                          # s2 143 clip | s2 143 add
+    max rf12, rf12, 0 ; add rf25, rf25, rf55                        # s2 143 clip | s2 143 add
+    max rf25, rf25, 0 ; v8dot rf55, rf28, rf44                      # s2 143 clip | s2 143 load dst
+    min rf8, rf8, rf2 ; mov.ifna tmua, rf47 ; thrsw                 # s2 143 clip | s2 143 store dst
+    min rf6, rf12, rf2 ; add tmua, rf6, rf18                        # s2 143 clip | s2 143 load dst
+    min rf25, rf25, rf2 ; add rf35, rf53, rf35                      # s2 143 clip | s2 small.py:33 add
+    asr rf10, rf35, 14 ; mov rf35, rf10.ih                          # s2 small.py:33 s0 | s2 141 x2
+    vpack rf25, rf8, rf25 ; mov rf53, rf42.il ; thrsw ; ldtmu.rf8   # s2 143 store dst | s2 141 x7 | s2 143 load dst
+    and rf12, rf8, rf2 ; v8dot rf18, rf8, rf44                      # s2 143 load dst
+    add rf12, rf12, rf38 ; add rf19, rf55, rf19                     # s2 143 add
+    max rf12, rf12, 0 ; add rf17, rf18, rf17                        # s2 143 clip | s2 143 add
+    max rf19, rf19, 0 ; mov rf18, rf32.il                           # s2 143 clip | s2 141 x6
+    max rf17, rf17, 0                                               # s2 143 clip
+    min rf12, rf12, rf2 ; thrsw ; ldtmu.rf38                        # s2 143 clip | s2 143 load dst
+    min rf55, rf19, rf2 ; v8dot rf19, rf38, 1                       # s2 143 clip | s2 143 load dst
+    min rf17, rf17, rf2 ; add rf9, rf19, rf9                        # s2 143 clip | s2 143 add
+    max rf9, rf9, 0 ; v8dot rf19, rf38, rf44                        # s2 143 clip | s2 143 load dst
+    min rf9, rf9, rf2 ; ldtmu.rf34                                  # s2 143 clip | s2 143 load dst
+    v8pack tmud, rf16, rf21 ; v8dot rf16, rf34, 1                   # s2 143 store dst | s2 143 load dst
+    vpack rf16, rf6, rf55 ; add rf6, rf16, rf52                     # s2 143 store dst | s2 143 add
+    max rf6, rf6, 0 ; v8dot rf44, rf34, rf44                        # s2 143 clip | s2 143 load dst
+    min rf6, rf6, rf2 ; add rf19, rf19, rf23                        # s2 143 clip | s2 143 add
+    max rf19, rf19, 0 ; mov rf32, rf32.ih                           # s2 143 clip | s2 141 x6
+    min rf19, rf19, rf2 ; smul24 rf26, rf51, rf26                   # s2 143 clip | s2 small.py:28 mul
+    vpack rf12, rf12, rf17 ; mov rf17, rf42.ih ; ldunifrf.rf42      # s2 143 store dst | s2 141 x7 | s1 small.py:28 mul | uniform 0x00000c7c
+    vpack rf9, rf9, rf19 ; mov rf19, rf3.il                         # s2 143 store dst | s2 141 x5
+    add rf27, rf44, rf27 ; smul24 rf44, rf51, rf45 ; ldunifrf.rf51  # s2 143 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
+    max rf27, rf27, 0 ; smul24 rf45, rf18, rf45                     # s2 143 clip | s2 small.py:28 mul
+    min rf26, rf27, rf2 ; add rf27, rf26, rf45 ; ldunifrf.rf45      # s2 143 clip | s2 small.py:28 add | s1 small.py:28 mul | uniform 0x00003537
+    vpack rf3, rf6, rf26 ; mov rf6, rf3.ih                          # s2 143 store dst | s2 141 x5
+    mov rf26, rf15.il ; add rf27, rf27, rf1                         # s2 141 x3 | s2 small.py:28 s3
+    asr rf27, rf27, 14 ; add.ifna tmua, rf47, rf54                  # s2 small.py:28 s3 | s2 143 store dst
+    mov rf24, rf15.ih ; smul24 rf15, rf24, rf42 ; ldunifrf.rf47     # s2 141 x3 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003ec5
     add rf54, rf30, rf31 ; smul24 rf42, rf53, rf42 ; ldunifrf.rf23  # s2 small.py:37 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x0000238e
     add rf29, rf29, rf42 ; smul24 rf42, rf19, rf51 ; ldunifrf.rf51  # s2 small.py:28 add | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00003ec5
     add rf19, rf29, rf1 ; smul24 rf29, rf19, rf45 ; ldunifrf.rf52   # s2 small.py:28 s7 | s2 small.py:28 mul | s1 small.py:28 mul | uniform 0x00000c7c
@@ -1052,110 +1052,110 @@ loop:
     add rf44, rf26, rf45 ; smul24 rf11, rf11, rf53 ; ldunifrf.rf21  # s2 small.py:37 add | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
     sub rf26, rf26, rf45 ; smul24 rf45, rf54, rf55 ; ldunifrf.rf54  # s2 small.py:37 sub | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
     add rf24, rf29, rf24 ; smul24 rf29, rf30, rf32 ; ldunifrf.rf30  # s2 small.py:28 add | s2 small.py:33 mul | s2 small.py:33 add | uniform 0x00042000
-    sub rf31, rf35, rf31 ; add rf35, rf51, rf52 ; ldunifrf.rf55     # s2 small.py:28 sub | s2 small.py:37 add | s2 142 load dst | uniform value:dst_stride
-    sub rf21, rf51, rf52 ; add rf11, rf11, rf21 ; ldunifrf.rf51     # s2 small.py:37 sub | s2 small.py:33 add | s2 142 load dst | uniform 0x00010000
+    sub rf31, rf35, rf31 ; add rf35, rf51, rf52 ; ldunifrf.rf55     # s2 small.py:28 sub | s2 small.py:37 add | s2 143 load dst | uniform value:dst_stride
+    sub rf21, rf51, rf52 ; add rf11, rf11, rf21 ; ldunifrf.rf51     # s2 small.py:37 sub | s2 small.py:33 add | s2 143 load dst | uniform 0x00010000
     asr rf11, rf11, 14 ; add rf18, rf18, rf1                        # s2 small.py:33 s1 | s2 small.py:28 s2
     asr rf18, rf18, 14 ; smul24 rf44, rf44, rf53                    # s2 small.py:28 s2 | s2 small.py:33 mul
-    add rf45, rf45, rf54 ; smul24 rf26, rf26, rf53 ; ldunifrf.rf53  # s2 small.py:33 add | s2 small.py:33 mul | s2 142 load dst | uniform 0x00010000
+    add rf45, rf45, rf54 ; smul24 rf26, rf26, rf53 ; ldunifrf.rf53  # s2 small.py:33 add | s2 small.py:33 mul | s2 143 load dst | uniform 0x00010000
     asr rf24, rf45, 14 ; add rf45, rf24, rf1                        # s2 small.py:33 s0 | s2 small.py:28 s3
     asr rf29, rf45, 14 ; add rf30, rf29, rf30                       # s2 small.py:28 s3 | s2 small.py:33 add
     asr rf30, rf30, 14 ; add rf31, rf31, rf1                        # s2 small.py:33 s1 | s2 small.py:28 s2
     asr rf31, rf31, 14 ; smul24 rf35, rf35, rf32                    # s2 small.py:28 s2 | s2 small.py:33 mul
-    add rf21, rf44, rf1 ; smul24 rf32, rf21, rf32 ; ldunifrf.rf44   # s2 small.py:33 m6 | s2 small.py:33 mul | s2 142 load dst | uniform 0x01000000
+    add rf21, rf44, rf1 ; smul24 rf32, rf21, rf32 ; ldunifrf.rf44   # s2 small.py:33 m6 | s2 small.py:33 mul | s2 143 load dst | uniform 0x01000000
     asr rf21, rf21, 14 ; add rf26, rf26, rf1                        # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf26, rf26, 14 ; add rf35, rf35, rf1                        # s2 small.py:33 m5 | s2 small.py:33 m6
     asr rf32, rf35, 14 ; add rf35, rf32, rf1                        # s2 small.py:33 m6 | s2 small.py:33 m5
     asr rf45, rf35, 14 ; add rf35, rf10, rf27                       # s2 small.py:33 m5 | s2 small.py:41 e0
-    sub rf19, rf10, rf27 ; add rf10, rf19, rf42 ; ldunifrf.rf27     # s2 small.py:41 e3 | s2 small.py:41 o7 | s2 142 load dst | uniform 0x01000000
+    sub rf19, rf10, rf27 ; add rf10, rf19, rf42 ; ldunifrf.rf27     # s2 small.py:41 e3 | s2 small.py:41 o7 | s2 143 load dst | uniform 0x01000000
     add rf11, rf11, rf18 ; sub rf18, rf11, rf18 ; ldunifrf.rf42     # s2 small.py:41 e1 | s2 small.py:41 e2 | uniform value:items
     add rf6, rf6, rf15 ; add rf15, rf24, rf29 ; ldunifrf.rf54       # s2 small.py:41 o4 | s2 small.py:41 e0 | uniform value:records
     sub rf17, rf24, rf29 ; add rf14, rf14, rf17                     # s2 small.py:41 e3 | s2 small.py:41 o7
     add rf30, rf30, rf31 ; sub rf31, rf30, rf31                     # s2 small.py:41 e1 | s2 small.py:41 e2
     add rf47, rf23, rf47 ; add rf23, rf35, rf10                     # s2 small.py:41 o4 | s2 small.py:41 residuals0
-    asr rf10, rf23, 5 ; sub rf23, rf35, rf10                        # s2 142 shr | s2 small.py:41 residuals7
-    asr rf35, rf23, 5 ; add rf23, rf11, rf21                        # s2 142 shr | s2 small.py:41 residuals1
-    asr rf11, rf23, 5 ; sub rf21, rf11, rf21                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf23, rf21, 5 ; add rf21, rf18, rf26                        # s2 142 shr | s2 small.py:41 residuals2
-    asr rf18, rf21, 5 ; sub rf21, rf18, rf26                        # s2 142 shr | s2 small.py:41 residuals5
-    asr rf26, rf21, 5 ; add rf21, rf19, rf6                         # s2 142 shr | s2 small.py:41 residuals3
-    asr rf6, rf21, 5 ; sub rf19, rf19, rf6                          # s2 142 shr | s2 small.py:41 residuals4
-    asr rf19, rf19, 5 ; add rf21, rf15, rf14                        # s2 142 shr | s2 small.py:41 residuals0
-    asr rf14, rf21, 5 ; sub rf15, rf15, rf14                        # s2 142 shr | s2 small.py:41 residuals7
-    asr rf21, rf15, 5 ; add rf15, rf30, rf32                        # s2 142 shr | s2 small.py:41 residuals1
-    asr rf15, rf15, 5 ; sub rf30, rf30, rf32                        # s2 142 shr | s2 small.py:41 residuals6
-    asr rf32, rf30, 5 ; add rf30, rf31, rf45                        # s2 142 shr | s2 small.py:41 residuals2
-    asr rf30, rf30, 5 ; sub rf31, rf31, rf45                        # s2 142 shr | s2 small.py:41 residuals5
-    asr rf45, rf31, 5 ; add rf31, rf17, rf47                        # s2 142 shr | s2 small.py:41 residuals3
-    asr rf17, rf31, 5 ; sub rf31, rf17, rf47                        # s2 142 shr | s2 small.py:41 residuals4
-    asr rf47, rf31, 5 ; add rf31, rf46, rf55                        # s2 142 shr | s2 142 store dst
-    shr rf44, rf43, -8 ; v8dot rf43, rf43, rf51                     # s2 142 load dst
-    shr rf51, rf22, -8 ; v8dot rf22, rf22, rf53                     # s2 142 load dst
-    shr rf24, rf20, -8 ; v8dot rf20, rf20, rf53                     # s2 142 load dst
-    shr rf29, rf48, -8 ; v8dot rf48, rf48, rf53                     # s2 142 load dst
-    shr rf52, rf28, -8 ; v8dot rf28, rf28, rf53                     # s2 142 load dst
-    shr rf37, rf8, -8 ; v8dot rf8, rf8, rf53                        # s2 142 load dst
-    shr rf40, rf38, -8 ; v8dot rf38, rf38, rf53                     # s2 142 load dst
-    shr rf34, rf34, -8 ; v8dot rf27, rf34, rf53                     # s2 142 load dst
-    add rf43, rf31, rf55 ; add rf10, rf43, rf10                     # s2 142 store dst | s2 142 add
-    max rf10, rf10, 0 ; add rf11, rf22, rf11                        # s2 142 clip | s2 142 add
-    max rf11, rf11, 0 ; add rf18, rf20, rf18                        # s2 142 clip | s2 142 add
-    max rf6, rf18, 0 ; add rf18, rf48, rf6                          # s2 142 clip | s2 142 add
-    max rf18, rf18, 0 ; add rf19, rf28, rf19                        # s2 142 clip | s2 142 add
-    max rf8, rf19, 0 ; add rf19, rf8, rf26                          # s2 142 clip | s2 142 add
-    max rf19, rf19, 0 ; add rf23, rf38, rf23                        # s2 142 clip | s2 142 add
-    max rf23, rf23, 0 ; add rf27, rf27, rf35                        # s2 142 clip | s2 142 add
-    max rf14, rf27, 0 ; add rf27, rf44, rf14                        # s2 142 clip | s2 142 add
-    max rf15, rf27, 0 ; add rf27, rf51, rf15                        # s2 142 clip | s2 142 add
-    max rf27, rf27, 0 ; add rf32, rf40, rf32                        # s2 142 clip | s2 142 add
-    max rf21, rf32, 0 ; add rf32, rf34, rf21                        # s2 142 clip | s2 142 add
-    max rf30, rf32, 0 ; add rf24, rf24, rf30                        # s2 142 clip | s2 142 add
-    max rf24, rf24, 0 ; add rf37, rf37, rf45                        # s2 142 clip | s2 142 add
-    max rf29, rf37, 0 ; add rf17, rf29, rf17                        # s2 142 clip | s2 142 add
-    max rf17, rf17, 0 ; add rf47, rf52, rf47                        # s2 142 clip | s2 142 add
-    max rf52, rf47, 0 ; add rf47, rf43, rf55                        # s2 142 clip | s2 142 store dst
-    min rf10, rf10, rf2 ; add rf37, rf47, rf55                      # s2 142 clip | s2 142 store dst
-    min rf11, rf11, rf2 ; sub rf42, rf42, 1                         # s2 142 clip
-    min rf6, rf6, rf2 ; add rf45, rf37, rf55                        # s2 142 clip | s2 142 store dst
-    min rf18, rf18, rf2 ; add rf32, rf45, rf55                      # s2 142 clip | s2 142 store dst
-    min rf8, rf8, rf2 ; mov rf0, rf13                               # s2 142 clip | next trip
-    min rf19, rf19, rf2                                             # s2 142 clip
-    min rf23, rf23, rf2                                             # s2 142 clip
-    min rf14, rf14, rf2                                             # s2 142 clip
-    min rf15, rf15, rf2                                             # s2 142 clip
-    min rf27, rf27, rf2                                             # s2 142 clip
-    min rf21, rf21, rf2                                             # s2 142 clip
-    min rf30, rf30, rf2                                             # s2 142 clip
-    min rf24, rf24, rf2                                             # s2 142 clip
-    min rf29, rf29, rf2                                             # s2 142 clip
-    min rf17, rf17, rf2                                             # s2 142 clip
-    min rf52, rf52, rf2                                             # s2 142 clip
-    vpack rf10, rf10, rf15                                          # s2 142 store dst
-    vpack rf11, rf11, rf27                                          # s2 142 store dst
-    vpack rf21, rf23, rf21                                          # s2 142 store dst
-    vpack rf14, rf14, rf30                                          # s2 142 store dst
-    vpack rf6, rf6, rf24                                            # s2 142 store dst
-    vpack rf19, rf19, rf29                                          # s2 142 store dst
-    vpack rf17, rf18, rf17                                          # s2 142 store dst
-    vpack rf8, rf8, rf52                                            # s2 142 store dst
+    asr rf10, rf23, 5 ; sub rf23, rf35, rf10                        # s2 143 shr | s2 small.py:41 residuals7
+    asr rf35, rf23, 5 ; add rf23, rf11, rf21                        # s2 143 shr | s2 small.py:41 residuals1
+    asr rf11, rf23, 5 ; sub rf21, rf11, rf21                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf23, rf21, 5 ; add rf21, rf18, rf26                        # s2 143 shr | s2 small.py:41 residuals2
+    asr rf18, rf21, 5 ; sub rf21, rf18, rf26                        # s2 143 shr | s2 small.py:41 residuals5
+    asr rf26, rf21, 5 ; add rf21, rf19, rf6                         # s2 143 shr | s2 small.py:41 residuals3
+    asr rf6, rf21, 5 ; sub rf19, rf19, rf6                          # s2 143 shr | s2 small.py:41 residuals4
+    asr rf19, rf19, 5 ; add rf21, rf15, rf14                        # s2 143 shr | s2 small.py:41 residuals0
+    asr rf14, rf21, 5 ; sub rf15, rf15, rf14                        # s2 143 shr | s2 small.py:41 residuals7
+    asr rf21, rf15, 5 ; add rf15, rf30, rf32                        # s2 143 shr | s2 small.py:41 residuals1
+    asr rf15, rf15, 5 ; sub rf30, rf30, rf32                        # s2 143 shr | s2 small.py:41 residuals6
+    asr rf32, rf30, 5 ; add rf30, rf31, rf45                        # s2 143 shr | s2 small.py:41 residuals2
+    asr rf30, rf30, 5 ; sub rf31, rf31, rf45                        # s2 143 shr | s2 small.py:41 residuals5
+    asr rf45, rf31, 5 ; add rf31, rf17, rf47                        # s2 143 shr | s2 small.py:41 residuals3
+    asr rf17, rf31, 5 ; sub rf31, rf17, rf47                        # s2 143 shr | s2 small.py:41 residuals4
+    asr rf47, rf31, 5 ; add rf31, rf46, rf55                        # s2 143 shr | s2 143 store dst
+    shr rf44, rf43, -8 ; v8dot rf43, rf43, rf51                     # s2 143 load dst
+    shr rf51, rf22, -8 ; v8dot rf22, rf22, rf53                     # s2 143 load dst
+    shr rf24, rf20, -8 ; v8dot rf20, rf20, rf53                     # s2 143 load dst
+    shr rf29, rf48, -8 ; v8dot rf48, rf48, rf53                     # s2 143 load dst
+    shr rf52, rf28, -8 ; v8dot rf28, rf28, rf53                     # s2 143 load dst
+    shr rf37, rf8, -8 ; v8dot rf8, rf8, rf53                        # s2 143 load dst
+    shr rf40, rf38, -8 ; v8dot rf38, rf38, rf53                     # s2 143 load dst
+    shr rf34, rf34, -8 ; v8dot rf27, rf34, rf53                     # s2 143 load dst
+    add rf43, rf31, rf55 ; add rf10, rf43, rf10                     # s2 143 store dst | s2 143 add
+    max rf10, rf10, 0 ; add rf11, rf22, rf11                        # s2 143 clip | s2 143 add
+    max rf11, rf11, 0 ; add rf18, rf20, rf18                        # s2 143 clip | s2 143 add
+    max rf6, rf18, 0 ; add rf18, rf48, rf6                          # s2 143 clip | s2 143 add
+    max rf18, rf18, 0 ; add rf19, rf28, rf19                        # s2 143 clip | s2 143 add
+    max rf8, rf19, 0 ; add rf19, rf8, rf26                          # s2 143 clip | s2 143 add
+    max rf19, rf19, 0 ; add rf23, rf38, rf23                        # s2 143 clip | s2 143 add
+    max rf23, rf23, 0 ; add rf27, rf27, rf35                        # s2 143 clip | s2 143 add
+    max rf14, rf27, 0 ; add rf27, rf44, rf14                        # s2 143 clip | s2 143 add
+    max rf15, rf27, 0 ; add rf27, rf51, rf15                        # s2 143 clip | s2 143 add
+    max rf27, rf27, 0 ; add rf32, rf40, rf32                        # s2 143 clip | s2 143 add
+    max rf21, rf32, 0 ; add rf32, rf34, rf21                        # s2 143 clip | s2 143 add
+    max rf30, rf32, 0 ; add rf24, rf24, rf30                        # s2 143 clip | s2 143 add
+    max rf24, rf24, 0 ; add rf37, rf37, rf45                        # s2 143 clip | s2 143 add
+    max rf29, rf37, 0 ; add rf17, rf29, rf17                        # s2 143 clip | s2 143 add
+    max rf17, rf17, 0 ; add rf47, rf52, rf47                        # s2 143 clip | s2 143 add
+    max rf52, rf47, 0 ; add rf47, rf43, rf55                        # s2 143 clip | s2 143 store dst
+    min rf10, rf10, rf2 ; add rf37, rf47, rf55                      # s2 143 clip | s2 143 store dst
+    min rf11, rf11, rf2 ; sub rf42, rf42, 1                         # s2 143 clip
+    min rf6, rf6, rf2 ; add rf45, rf37, rf55                        # s2 143 clip | s2 143 store dst
+    min rf18, rf18, rf2 ; add rf32, rf45, rf55                      # s2 143 clip | s2 143 store dst
+    min rf8, rf8, rf2 ; mov rf0, rf13                               # s2 143 clip | next trip
+    min rf19, rf19, rf2                                             # s2 143 clip
+    min rf23, rf23, rf2                                             # s2 143 clip
+    min rf14, rf14, rf2                                             # s2 143 clip
+    min rf15, rf15, rf2                                             # s2 143 clip
+    min rf27, rf27, rf2                                             # s2 143 clip
+    min rf21, rf21, rf2                                             # s2 143 clip
+    min rf30, rf30, rf2                                             # s2 143 clip
+    min rf24, rf24, rf2                                             # s2 143 clip
+    min rf29, rf29, rf2                                             # s2 143 clip
+    min rf17, rf17, rf2                                             # s2 143 clip
+    min rf52, rf52, rf2                                             # s2 143 clip
+    vpack rf10, rf10, rf15                                          # s2 143 store dst
+    vpack rf11, rf11, rf27                                          # s2 143 store dst
+    vpack rf21, rf23, rf21                                          # s2 143 store dst
+    vpack rf14, rf14, rf30                                          # s2 143 store dst
+    vpack rf6, rf6, rf24                                            # s2 143 store dst
+    vpack rf19, rf19, rf29                                          # s2 143 store dst
+    vpack rf17, rf18, rf17                                          # s2 143 store dst
+    vpack rf8, rf8, rf52                                            # s2 143 store dst
     shl rf42, rf42, 3
-    v8pack tmud, rf4, rf10 ; add rf4, rf54, rf42                    # s2 142 store dst
-    mov.ifna tmua, rf46 ; sub.pushc -, rf4, rf13                    # s2 142 store dst | whether there is a trip more
-    v8pack tmud, rf5, rf11                                          # s2 142 store dst
-    nop ; mov.ifnb tmua, rf31                                       # s2 142 store dst
-    v8pack tmud, rf7, rf6                                           # s2 142 store dst
-    nop ; mov.ifnb tmua, rf43                                       # s2 142 store dst
-    v8pack tmud, rf25, rf17                                         # s2 142 store dst
-    nop ; mov.ifnb tmua, rf47                                       # s2 142 store dst
-    v8pack tmud, rf16, rf8                                          # s2 142 store dst
-    nop ; mov.ifnb tmua, rf37                                       # s2 142 store dst
-    v8pack tmud, rf12, rf19                                         # s2 142 store dst
+    v8pack tmud, rf4, rf10 ; add rf4, rf54, rf42                    # s2 143 store dst
+    mov.ifna tmua, rf46 ; sub.pushc -, rf4, rf13                    # s2 143 store dst | whether there is a trip more
+    v8pack tmud, rf5, rf11                                          # s2 143 store dst
+    nop ; mov.ifnb tmua, rf31                                       # s2 143 store dst
+    v8pack tmud, rf7, rf6                                           # s2 143 store dst
+    nop ; mov.ifnb tmua, rf43                                       # s2 143 store dst
+    v8pack tmud, rf25, rf17                                         # s2 143 store dst
+    nop ; mov.ifnb tmua, rf47                                       # s2 143 store dst
+    v8pack tmud, rf16, rf8                                          # s2 143 store dst
+    nop ; mov.ifnb tmua, rf37                                       # s2 143 store dst
+    v8pack tmud, rf12, rf19                                         # s2 143 store dst
     tmuwt -
-    nop ; mov.ifnb tmua, rf45                                       # s2 142 store dst
-    v8pack tmud, rf9, rf21                                          # s2 142 store dst
+    nop ; mov.ifnb tmua, rf45                                       # s2 143 store dst
+    v8pack tmud, rf9, rf21                                          # s2 143 store dst
     bu.anyna loop, r:unif                                           # next trip
-    nop ; mov.ifnb tmua, rf32                                       # s2 142 store dst
-    v8pack tmud, rf3, rf14                                          # s2 142 store dst
-    nop ; add.ifnb tmua, rf32, rf55                                 # s2 142 store dst
+    nop ; mov.ifnb tmua, rf32                                       # s2 143 store dst
+    v8pack tmud, rf3, rf14                                          # s2 143 store dst
+    nop ; add.ifnb tmua, rf32, rf55                                 # s2 143 store dst
     thrsw
     thrsw
     nop

@@ -73,110 +73,110 @@
     shl rf3, rf3, 1
     and rf9, rf0, 7 ; add rf2, rf3, rf2
     shl rf2, rf2, 3
-    shl rf5, rf9, 1                                                 # s1 138 x0
+    shl rf5, rf9, 1                                                 # s1 139 x0
     nop ; sub rf1, rf1, 1
     shl rf1, rf1, 3
     nop ; ldunifrf.rf3                                              # uniform value:records
     add rf2, rf3, rf2 ; add rf1, rf3, rf1 ; ldunifrf.rf4            # uniform value:threads
     umin tmuau, rf2, rf1 ; mov rf3, rf2 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf2, rf4, 4
-    nop ; add rf4, rf3, rf2 ; ldunifrf.rf6                          # the item's record | s1 138 x0 | uniform value:coeffs
-    nop ; add rf7, rf6, rf5 ; ldtmu.rf5                             # s1 138 x0 | the item's record
+    nop ; add rf4, rf3, rf2 ; ldunifrf.rf6                          # the item's record | s1 139 x0 | uniform value:coeffs
+    nop ; add rf7, rf6, rf5 ; ldtmu.rf5                             # s1 139 x0 | the item's record
     nop ; ldtmu.rf6                                                 # the item's record
-    shl rf8, rf6, 7                                                 # s1 138 x0
-    nop ; add rf8, rf7, rf8 ; ldunifrf.rf10                         # s1 138 x0 | s2 142 load dst | uniform value:dst
-    nop ; add rf22, rf10, rf9 ; ldunifrf.rf9                        # s2 142 load dst | s1 138 x4 | uniform 0x00000040
+    shl rf8, rf6, 7                                                 # s1 139 x0
+    nop ; add rf8, rf7, rf8 ; ldunifrf.rf10                         # s1 139 x0 | s2 143 load dst | uniform value:dst
+    nop ; add rf22, rf10, rf9 ; ldunifrf.rf9                        # s2 143 load dst | s1 139 x4 | uniform 0x00000040
     nop ; ldunifrf.rf10                                             # s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf11                                             # s1 small.py:33 s0 | uniform 0x00002000
-    nop ; ldunifrf.rf12                                             # s1 138 x2 | uniform 0xffffffe0
+    nop ; ldunifrf.rf12                                             # s1 139 x2 | uniform 0xffffffe0
     nop ; ldunifrf.rf13                                             # s1 small.py:28 mul | uniform 0x00003b21
     nop ; ldunifrf.rf14                                             # s1 small.py:28 mul | uniform 0x0000187e
-    nop ; ldunifrf.rf15                                             # s1 138 x1 | uniform 0xffffffb0
+    nop ; ldunifrf.rf15                                             # s1 139 x1 | uniform 0xffffffb0
     nop ; ldunifrf.rf16                                             # s1 small.py:28 mul | uniform 0x00003ec5
-    nop ; ldunifrf.rf17                                             # s1 138 x7 | uniform 0x00000060
+    nop ; ldunifrf.rf17                                             # s1 139 x7 | uniform 0x00000060
     nop ; ldunifrf.rf18                                             # s1 small.py:28 mul | uniform 0x00000c7c
     nop ; ldunifrf.rf19                                             # s1 small.py:28 mul | uniform 0x0000238e
     nop ; ldunifrf.rf20                                             # s1 small.py:28 mul | uniform 0x00003537
     nop ; ldunifrf.rf21                                             # s2 small.py:33 add | uniform 0x00042000
-    nop ; ldunifrf.rf23                                             # s2 142 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf24                                             # s2 142 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf23                                             # s2 143 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf24                                             # s2 143 load dst | uniform value:dst_stride
 loop:
-    tmuwt - ; add rf25, rf8, rf9                                    # s1 138 x4
-    umin tmuau, rf4, rf1 ; add rf26, rf25, rf12                     # the item's record | s1 138 x2 | uniform 0xfffffffa (vec2)
-    mov tmuau, rf8 ; add rf8, rf26, rf9 ; thrsw                     # s1 138 x0 | s1 138 x6 | uniform 0xfffffffe (u16)
-    mov tmuau, rf25 ; add rf25, rf8, rf15                           # s1 138 x4 | s1 138 x1 | uniform 0xfffffffe (u16)
-    mov tmuau, rf26 ; add rf26, rf25, rf17                          # s1 138 x2 | s1 138 x7 | uniform 0xfffffffe (u16)
-    mov tmuau, rf8 ; add rf27, rf26, rf12 ; thrsw ; ldtmu.rf8       # s1 138 x6 | s1 138 x5 | the item's record | uniform 0xfffffffe (u16)
-    mov tmuau, rf25 ; add rf28, rf22, rf5 ; ldtmu.rf25              # s1 138 x1 | s2 142 load dst | the item's record | uniform 0xfffffffe (u16)
-    mov tmuau, rf26 ; add rf29, rf28, rf24 ; ldtmu.rf26             # s1 138 x7 | s2 142 load dst | s1 138 x0 | uniform 0xfffffffe (u16)
-    mov tmuau, rf27 ; mov rf26, rf26.il ; thrsw ; ldtmu.rf30        # s1 138 x5 | s1 138 x0 | s1 138 x4 | uniform 0xfffffffe (u16)
-    add tmuau, rf27, rf12 ; mov rf27, rf30.il                       # s1 138 x3 | s1 138 x4 | uniform 0xfffffffe (u16)
+    tmuwt - ; add rf25, rf8, rf9                                    # s1 139 x4
+    umin tmuau, rf4, rf1 ; add rf26, rf25, rf12                     # the item's record | s1 139 x2 | uniform 0xfffffffa (vec2)
+    mov tmuau, rf8 ; add rf8, rf26, rf9 ; thrsw                     # s1 139 x0 | s1 139 x6 | uniform 0xfffffffe (u16)
+    mov tmuau, rf25 ; add rf25, rf8, rf15                           # s1 139 x4 | s1 139 x1 | uniform 0xfffffffe (u16)
+    mov tmuau, rf26 ; add rf26, rf25, rf17                          # s1 139 x2 | s1 139 x7 | uniform 0xfffffffe (u16)
+    mov tmuau, rf8 ; add rf27, rf26, rf12 ; thrsw ; ldtmu.rf8       # s1 139 x6 | s1 139 x5 | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf25 ; add rf28, rf22, rf5 ; ldtmu.rf25              # s1 139 x1 | s2 143 load dst | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf26 ; add rf29, rf28, rf24 ; ldtmu.rf26             # s1 139 x7 | s2 143 load dst | s1 139 x0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf27 ; mov rf26, rf26.il ; thrsw ; ldtmu.rf30        # s1 139 x5 | s1 139 x0 | s1 139 x4 | uniform 0xfffffffe (u16)
+    add tmuau, rf27, rf12 ; mov rf27, rf30.il                       # s1 139 x3 | s1 139 x4 | uniform 0xfffffffe (u16)
     add rf26, rf26, rf27 ; sub rf27, rf26, rf27                     # s1 small.py:37 add | s1 small.py:37 sub
-    mov tmuau, rf28 ; smul24 rf26, rf26, rf10 ; thrsw ; ldtmu.rf30  # s2 142 load dst | s1 small.py:33 mul | s1 138 x2 | uniform 0xfffffffd (u8)
-    mov rf27, rf30.il ; smul24 rf30, rf27, rf10                     # s1 138 x2 | s1 small.py:33 mul
+    mov tmuau, rf28 ; smul24 rf26, rf26, rf10 ; thrsw ; ldtmu.rf30  # s2 143 load dst | s1 small.py:33 mul | s1 139 x2 | uniform 0xfffffffd (u8)
+    mov rf27, rf30.il ; smul24 rf30, rf27, rf10                     # s1 139 x2 | s1 small.py:33 mul
     add rf26, rf26, rf11 ; smul24 rf31, rf27, rf13                  # s1 small.py:33 s0 | s1 small.py:28 mul
-    add rf30, rf30, rf11 ; smul24 rf32, rf27, rf14 ; thrsw ; ldtmu.rf27 # s1 small.py:33 s1 | s1 small.py:28 mul | s1 138 x6
-    asr rf26, rf26, 14 ; mov rf27, rf27.il                          # s1 small.py:33 s0 | s1 138 x6
+    add rf30, rf30, rf11 ; smul24 rf32, rf27, rf14 ; thrsw ; ldtmu.rf27 # s1 small.py:33 s1 | s1 small.py:28 mul | s1 139 x6
+    asr rf26, rf26, 14 ; mov rf27, rf27.il                          # s1 small.py:33 s0 | s1 139 x6
     asr rf33, rf30, 14 ; smul24 rf30, rf27, rf14                    # s1 small.py:33 s1 | s1 small.py:28 mul
-    add rf27, rf31, rf30 ; smul24 rf31, rf27, rf13 ; thrsw ; ldtmu.rf30 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x1
-    mov rf30, rf30.il ; sub rf31, rf32, rf31                        # s1 138 x1 | s1 small.py:28 sub
+    add rf27, rf31, rf30 ; smul24 rf31, rf27, rf13 ; thrsw ; ldtmu.rf30 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x1
+    mov rf30, rf30.il ; sub rf31, rf32, rf31                        # s1 139 x1 | s1 small.py:28 sub
     add rf27, rf27, rf11 ; smul24 rf32, rf30, rf16                  # s1 small.py:28 s3 | s1 small.py:28 mul
-    add rf31, rf31, rf11 ; smul24 rf34, rf30, rf18 ; thrsw ; ldtmu.rf30 # s1 small.py:28 s2 | s1 small.py:28 mul | s1 138 x7
-    asr rf27, rf27, 14 ; mov rf30, rf30.il                          # s1 small.py:28 s3 | s1 138 x7
+    add rf31, rf31, rf11 ; smul24 rf34, rf30, rf18 ; thrsw ; ldtmu.rf30 # s1 small.py:28 s2 | s1 small.py:28 mul | s1 139 x7
+    asr rf27, rf27, 14 ; mov rf30, rf30.il                          # s1 small.py:28 s3 | s1 139 x7
     asr rf35, rf31, 14 ; smul24 rf31, rf30, rf18                    # s1 small.py:28 s2 | s1 small.py:28 mul
-    add rf30, rf32, rf31 ; smul24 rf32, rf30, rf16 ; thrsw ; ldtmu.rf31 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x5
-    mov rf31, rf31.il ; sub rf32, rf34, rf32                        # s1 138 x5 | s1 small.py:28 sub
+    add rf30, rf32, rf31 ; smul24 rf32, rf30, rf16 ; thrsw ; ldtmu.rf31 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x5
+    mov rf31, rf31.il ; sub rf32, rf34, rf32                        # s1 139 x5 | s1 small.py:28 sub
     add rf30, rf30, rf11 ; smul24 rf34, rf31, rf19                  # s1 small.py:28 s7 | s1 small.py:28 mul
     asr rf30, rf30, 14 ; smul24 rf31, rf31, rf20                    # s1 small.py:28 s7 | s1 small.py:28 mul
-    add rf37, rf32, rf11 ; add rf36, rf26, rf27 ; thrsw ; ldtmu.rf32 # s1 small.py:28 s4 | s1 small.py:41 e0 | s1 138 x3
-    asr rf37, rf37, 14 ; mov rf32, rf32.il                          # s1 small.py:28 s4 | s1 138 x3
+    add rf37, rf32, rf11 ; add rf36, rf26, rf27 ; thrsw ; ldtmu.rf32 # s1 small.py:28 s4 | s1 small.py:41 e0 | s1 139 x3
+    asr rf37, rf37, 14 ; mov rf32, rf32.il                          # s1 small.py:28 s4 | s1 139 x3
     add rf39, rf33, rf35 ; smul24 rf38, rf32, rf20                  # s1 small.py:41 e1 | s1 small.py:28 mul
-    and.pushz -, rf0, 1 ; smul24 rf32, rf32, rf19                   # s2 140 x0 | s1 small.py:28 mul
-    add rf31, rf34, rf38 ; sub rf32, rf31, rf32 ; ldtmu.rf34        # s1 small.py:28 add | s1 small.py:28 sub | s2 142 load dst
+    and.pushz -, rf0, 1 ; smul24 rf32, rf32, rf19                   # s2 141 x0 | s1 small.py:28 mul
+    add rf31, rf34, rf38 ; sub rf32, rf31, rf32 ; ldtmu.rf34        # s1 small.py:28 add | s1 small.py:28 sub | s2 143 load dst
     add rf31, rf31, rf11 ; add rf32, rf32, rf11                     # s1 small.py:28 s6 | s1 small.py:28 s5
     asr rf31, rf31, 14 ; sub rf33, rf33, rf35                       # s1 small.py:28 s6 | s1 small.py:41 e2
     asr rf32, rf32, 14 ; sub rf35, rf30, rf31                       # s1 small.py:28 s5 | s1 small.py:41 o6
-    and.pushz -, rf0, 2 ; sub rf38, rf37, rf32                      # s2 140 x0 | s1 small.py:41 o5
+    and.pushz -, rf0, 2 ; sub rf38, rf37, rf32                      # s2 141 x0 | s1 small.py:41 o5
     add rf35, rf35, rf38 ; sub rf38, rf35, rf38                     # s1 small.py:37 add | s1 small.py:37 sub
     add rf30, rf30, rf31 ; smul24 rf31, rf35, rf10                  # s1 small.py:41 o7 | s1 small.py:33 mul
     add rf31, rf31, rf11 ; smul24 rf38, rf38, rf10                  # s1 small.py:33 m6 | s1 small.py:33 mul
     asr rf31, rf31, 14 ; add rf38, rf38, rf11                       # s1 small.py:33 m6 | s1 small.py:33 m5
     asr rf26, rf38, 14 ; sub rf27, rf26, rf27                       # s1 small.py:33 m5 | s1 small.py:41 e3
     add rf37, rf37, rf32 ; add rf32, rf36, rf30                     # s1 small.py:41 o4 | s1 small.py:41 y0
-    rot rf35, rf32, 1 ; add rf38, rf33, rf26                        # s2 140 x0 | s1 small.py:41 y2
-    rot rf41, rf38, 1 ; sub rf40, rf27, rf37                        # s2 140 x0 | s1 small.py:41 y4
-    rot rf43, rf40, 1 ; sub rf42, rf39, rf31                        # s2 140 x0 | s1 small.py:41 y6
-    rot rf39, rf42, 1 ; add rf31, rf39, rf31                        # s2 140 x0 | s1 small.py:41 y1
-    rot rf37, rf31, -1 ; add rf27, rf27, rf37                       # s2 140 x0 | s1 small.py:41 y3
-    rot rf33, rf27, -1 ; sub rf26, rf33, rf26                       # s2 140 x0 | s1 small.py:41 y5
-    rot rf36, rf26, -1 ; sub rf30, rf36, rf30                       # s2 140 x0 | s1 small.py:41 y7
-    rot rf30, rf30, -1 ; mov.ifnb rf39, rf30                        # s2 140 x0
-    rot rf26, rf39, -2 ; mov.ifnb rf43, rf26                        # s2 140 x0
-    rot rf27, rf43, 2 ; mov.ifnb rf41, rf27                         # s2 140 x0
-    rot rf31, rf41, -2 ; mov.ifnb rf35, rf31                        # s2 140 x0
-    rot rf30, rf35, 2 ; mov.ifnb rf42, rf30                         # s2 140 x0
-    rot rf36, rf42, -2 ; mov.ifnb rf40, rf36                        # s2 140 x0
-    rot rf33, rf40, 2 ; mov.ifnb rf38, rf33                         # s2 140 x0
-    rot rf37, rf38, -2 ; mov.ifnb rf32, rf37                        # s2 140 x0
-    rot rf26, rf32, 2 ; mov.ifna rf43, rf26                         # s2 140 x0
-    rot rf39, rf43, -4 ; mov.ifna rf27, rf39                        # s2 140 x0
-    rot rf31, rf27, -4 ; mov.ifna rf35, rf31                        # s2 140 x0
-    rot rf41, rf35, 4 ; mov.ifna rf30, rf41                         # s2 140 x0
-    rot rf36, rf30, 4 ; mov.ifna rf40, rf36                         # s2 140 x0
-    and.pushz -, rf0, 4 ; mov.ifna rf33, rf42                       # s2 140 x0
-    rot rf37, rf40, -4 ; mov.ifnb rf32, rf37                        # s2 140 x0
-    rot rf38, rf32, 4 ; mov.ifnb rf26, rf38                         # s2 140 x0
-    rot rf39, rf33, -4 ; mov.ifna rf35, rf39                        # s2 140 x0
-    rot rf43, rf26, 4 ; mov.ifna rf41, rf43                         # s2 140 x0
-    mov.ifna rf30, rf31 ; mov.ifna rf36, rf27                       # s2 140 x0
-    mov.ifna rf32, rf37 ; mov.ifna rf38, rf40                       # s2 140 x0
-    mov.ifna rf26, rf39 ; mov.ifna rf43, rf33                       # s2 140 x0
+    rot rf35, rf32, 1 ; add rf38, rf33, rf26                        # s2 141 x0 | s1 small.py:41 y2
+    rot rf41, rf38, 1 ; sub rf40, rf27, rf37                        # s2 141 x0 | s1 small.py:41 y4
+    rot rf43, rf40, 1 ; sub rf42, rf39, rf31                        # s2 141 x0 | s1 small.py:41 y6
+    rot rf39, rf42, 1 ; add rf31, rf39, rf31                        # s2 141 x0 | s1 small.py:41 y1
+    rot rf37, rf31, -1 ; add rf27, rf27, rf37                       # s2 141 x0 | s1 small.py:41 y3
+    rot rf33, rf27, -1 ; sub rf26, rf33, rf26                       # s2 141 x0 | s1 small.py:41 y5
+    rot rf36, rf26, -1 ; sub rf30, rf36, rf30                       # s2 141 x0 | s1 small.py:41 y7
+    rot rf30, rf30, -1 ; mov.ifnb rf39, rf30                        # s2 141 x0
+    rot rf26, rf39, -2 ; mov.ifnb rf43, rf26                        # s2 141 x0
+    rot rf27, rf43, 2 ; mov.ifnb rf41, rf27                         # s2 141 x0
+    rot rf31, rf41, -2 ; mov.ifnb rf35, rf31                        # s2 141 x0
+    rot rf30, rf35, 2 ; mov.ifnb rf42, rf30                         # s2 141 x0
+    rot rf36, rf42, -2 ; mov.ifnb rf40, rf36                        # s2 141 x0
+    rot rf33, rf40, 2 ; mov.ifnb rf38, rf33                         # s2 141 x0
+    rot rf37, rf38, -2 ; mov.ifnb rf32, rf37                        # s2 141 x0
+    rot rf26, rf32, 2 ; mov.ifna rf43, rf26                         # s2 141 x0
+    rot rf39, rf43, -4 ; mov.ifna rf27, rf39                        # s2 141 x0
+    rot rf31, rf27, -4 ; mov.ifna rf35, rf31                        # s2 141 x0
+    rot rf41, rf35, 4 ; mov.ifna rf30, rf41                         # s2 141 x0
+    rot rf36, rf30, 4 ; mov.ifna rf40, rf36                         # s2 141 x0
+    and.pushz -, rf0, 4 ; mov.ifna rf33, rf42                       # s2 141 x0
+    rot rf37, rf40, -4 ; mov.ifnb rf32, rf37                        # s2 141 x0
+    rot rf38, rf32, 4 ; mov.ifnb rf26, rf38                         # s2 141 x0
+    rot rf39, rf33, -4 ; mov.ifna rf35, rf39                        # s2 141 x0
+    rot rf43, rf26, 4 ; mov.ifna rf41, rf43                         # s2 141 x0
+    mov.ifna rf30, rf31 ; mov.ifna rf36, rf27                       # s2 141 x0
+    mov.ifna rf32, rf37 ; mov.ifna rf38, rf40                       # s2 141 x0
+    mov.ifna rf26, rf39 ; mov.ifna rf43, rf33                       # s2 141 x0
     add rf33, rf32, rf38 ; smul24 rf39, rf35, rf16                  # s2 small.py:37 add | s2 small.py:28 mul
-    mov tmuau, rf29 ; smul24 rf37, rf36, rf18 ; thrsw               # s2 142 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf29 ; smul24 rf37, rf36, rf18 ; thrsw               # s2 143 load dst | s2 small.py:28 mul | uniform 0xfffffffd (u8)
     add rf37, rf39, rf37 ; smul24 rf39, rf41, rf19                  # s2 small.py:28 add | s2 small.py:28 mul
     add rf37, rf37, rf11 ; smul24 rf40, rf30, rf20                  # s2 small.py:28 s7 | s2 small.py:28 mul
     asr rf35, rf37, 14 ; smul24 rf37, rf35, rf18                    # s2 small.py:28 s7 | s2 small.py:28 mul
-    add rf36, rf39, rf40 ; smul24 rf39, rf36, rf16 ; ldtmu.rf40     # s2 small.py:28 add | s2 small.py:28 mul | s2 142 load dst
+    add rf36, rf39, rf40 ; smul24 rf39, rf36, rf16 ; ldtmu.rf40     # s2 small.py:28 add | s2 small.py:28 mul | s2 143 load dst
     sub rf37, rf37, rf39 ; smul24 rf39, rf41, rf20                  # s2 small.py:28 sub | s2 small.py:28 mul
     add rf30, rf36, rf11 ; smul24 rf36, rf30, rf19                  # s2 small.py:28 s6 | s2 small.py:28 mul
     asr rf41, rf30, 14 ; smul24 rf30, rf26, rf13                    # s2 small.py:28 s6 | s2 small.py:28 mul
@@ -185,58 +185,58 @@ loop:
     add rf37, rf37, rf11 ; add rf39, rf39, rf11                     # s2 small.py:28 s4 | s2 small.py:28 s5
     asr rf37, rf37, 14 ; add rf30, rf30, rf21                       # s2 small.py:28 s4 | s2 small.py:33 add
     asr rf39, rf39, 14 ; add rf33, rf33, rf11                       # s2 small.py:28 s5 | s2 small.py:28 s3
-    asr rf29, rf30, 14 ; add rf30, rf29, rf24                       # s2 small.py:33 s0 | s2 142 load dst
+    asr rf29, rf30, 14 ; add rf30, rf29, rf24                       # s2 small.py:33 s0 | s2 143 load dst
     asr rf32, rf33, 14 ; sub rf33, rf32, rf38                       # s2 small.py:28 s3 | s2 small.py:37 sub
     sub rf38, rf37, rf39 ; smul24 rf26, rf26, rf14                  # s2 small.py:41 o5 | s2 small.py:28 mul
     sub rf36, rf35, rf41 ; smul24 rf43, rf43, rf13                  # s2 small.py:41 o6 | s2 small.py:28 mul
-    mov tmuau, rf30 ; add rf30, rf30, rf24 ; thrsw                  # s2 142 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf30 ; add rf30, rf30, rf24 ; thrsw                  # s2 143 load dst | uniform 0xfffffffd (u8)
     add rf35, rf29, rf32 ; add rf41, rf35, rf41                     # s2 small.py:41 e0 | s2 small.py:41 o7
     sub rf33, rf26, rf43 ; smul24 rf26, rf33, rf10                  # s2 small.py:28 sub | s2 small.py:33 mul
-    add rf43, rf36, rf38 ; mov tmuau, rf30 ; thrsw ; ldtmu.rf27     # s2 small.py:37 add | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf31, rf30, rf24 ; add rf30, rf35, rf41                     # s2 142 load dst | s2 small.py:41 residuals0
-    asr rf26, rf30, 5 ; add rf30, rf26, rf21                        # s2 142 shr | s2 small.py:33 add
+    add rf43, rf36, rf38 ; mov tmuau, rf30 ; thrsw ; ldtmu.rf27     # s2 small.py:37 add | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf31, rf30, rf24 ; add rf30, rf35, rf41                     # s2 143 load dst | s2 small.py:41 residuals0
+    asr rf26, rf30, 5 ; add rf30, rf26, rf21                        # s2 143 shr | s2 small.py:33 add
     asr rf30, rf30, 14 ; add rf33, rf33, rf11                       # s2 small.py:33 s1 | s2 small.py:28 s2
     asr rf33, rf33, 14 ; smul24 rf43, rf43, rf10                    # s2 small.py:28 s2 | s2 small.py:33 mul
-    mov tmuau, rf31 ; add rf42, rf31, rf24 ; thrsw ; ldtmu.rf31     # s2 142 load dst | uniform 0xfffffffd (u8)
+    mov tmuau, rf31 ; add rf42, rf31, rf24 ; thrsw ; ldtmu.rf31     # s2 143 load dst | uniform 0xfffffffd (u8)
     add rf36, rf43, rf11 ; sub rf38, rf36, rf38                     # s2 small.py:33 m6 | s2 small.py:37 sub
-    asr rf36, rf36, 14 ; mov tmuau, rf42                            # s2 small.py:33 m6 | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf42, rf42, rf24 ; add rf26, rf34, rf26 ; thrsw ; ldtmu.rf34 # s2 142 load dst | s2 142 add
-    max rf26, rf26, 0 ; add rf43, rf30, rf33                        # s2 142 clip | s2 small.py:41 e1
-    mov tmuau, rf42 ; smul24 rf38, rf38, rf10                       # s2 142 load dst | s2 small.py:33 mul | uniform 0xfffffffd (u8)
-    add rf38, rf43, rf36 ; add rf44, rf38, rf11 ; thrsw ; ldtmu.rf45 # s2 small.py:41 residuals1 | s2 small.py:33 m5 | s2 142 load dst
-    asr rf38, rf38, 5 ; add tmuau, rf42, rf24                       # s2 142 shr | s2 142 load dst | uniform 0xfffffffd (u8)
+    asr rf36, rf36, 14 ; mov tmuau, rf42                            # s2 small.py:33 m6 | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf42, rf42, rf24 ; add rf26, rf34, rf26 ; thrsw ; ldtmu.rf34 # s2 143 load dst | s2 143 add
+    max rf26, rf26, 0 ; add rf43, rf30, rf33                        # s2 143 clip | s2 small.py:41 e1
+    mov tmuau, rf42 ; smul24 rf38, rf38, rf10                       # s2 143 load dst | s2 small.py:33 mul | uniform 0xfffffffd (u8)
+    add rf38, rf43, rf36 ; add rf44, rf38, rf11 ; thrsw ; ldtmu.rf45 # s2 small.py:41 residuals1 | s2 small.py:33 m5 | s2 143 load dst
+    asr rf38, rf38, 5 ; add tmuau, rf42, rf24                       # s2 143 shr | s2 143 load dst | uniform 0xfffffffd (u8)
     asr rf33, rf44, 14 ; sub rf30, rf30, rf33                       # s2 small.py:33 m5 | s2 small.py:41 e2
-    tmuwt - ; sub.pushc -, rf1, rf3                                 # the last trip's stores | s2 142 store dst
-    min tmud, rf26, rf23 ; add rf26, rf40, rf38 ; ldtmu.rf38        # s2 142 store dst | s2 142 add | s2 142 load dst
-    max rf26, rf26, 0 ; add rf40, rf30, rf33                        # s2 142 clip | s2 small.py:41 residuals2
-    asr rf29, rf40, 5 ; sub rf32, rf29, rf32                        # s2 142 shr | s2 small.py:41 e3
-    add rf37, rf37, rf39 ; mov.ifna tmuau, rf28 ; thrsw             # s2 small.py:41 o4 | s2 142 store dst | uniform 0xfffffffd (u8)
-    add rf27, rf28, rf24 ; add rf28, rf27, rf29                     # s2 142 store dst | s2 142 add
-    max rf28, rf28, 0 ; add rf29, rf32, rf37                        # s2 142 clip | s2 small.py:41 residuals3
-    min tmud, rf26, rf23 ; add rf26, rf27, rf24 ; ldtmu.rf39        # s2 142 store dst | s2 142 load dst
-    asr rf27, rf29, 5 ; mov.ifna tmuau, rf27                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf28, rf23 ; add rf27, rf31, rf27                     # s2 142 store dst | s2 142 add
-    max rf27, rf27, 0 ; sub rf32, rf32, rf37                        # s2 142 clip | s2 small.py:41 residuals4
-    asr rf32, rf32, 5 ; mov.ifna tmuau, rf26                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf27, rf23 ; add rf26, rf26, rf24                     # s2 142 store dst
-    add rf30, rf34, rf32 ; sub rf32, rf30, rf33                     # s2 142 add | s2 small.py:41 residuals5
-    max rf30, rf30, 0 ; mov.ifna tmuau, rf26                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    asr rf32, rf32, 5 ; add rf26, rf26, rf24                        # s2 142 shr | s2 142 store dst
-    min tmud, rf30, rf23 ; add rf30, rf45, rf32                     # s2 142 store dst | s2 142 add
-    max rf30, rf30, 0 ; sub rf36, rf43, rf36                        # s2 142 clip | s2 small.py:41 residuals6
-    asr rf36, rf36, 5 ; mov.ifna tmuau, rf26                        # s2 142 shr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf30, rf23 ; add rf26, rf26, rf24                     # s2 142 store dst
-    add rf35, rf38, rf36 ; sub rf36, rf35, rf41                     # s2 142 add | s2 small.py:41 residuals7
-    max rf35, rf35, 0 ; mov.ifna tmuau, rf26                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    asr rf36, rf36, 5 ; add rf26, rf26, rf24                        # s2 142 shr | s2 142 store dst
-    min tmud, rf35, rf23 ; add rf35, rf39, rf36                     # s2 142 store dst | s2 142 add
-    max rf35, rf35, 0 ; mov.ifna tmuau, rf26                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf35, rf23 ; mov rf6, rf25                            # s2 142 store dst | next trip
-    shl rf25, rf6, 7 ; mov rf3, rf4                                 # s1 138 x0 | next trip
-    add.ifna tmuau, rf26, rf24 ; sub.pushc -, rf1, rf4              # s2 142 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
+    tmuwt - ; sub.pushc -, rf1, rf3                                 # the last trip's stores | s2 143 store dst
+    min tmud, rf26, rf23 ; add rf26, rf40, rf38 ; ldtmu.rf38        # s2 143 store dst | s2 143 add | s2 143 load dst
+    max rf26, rf26, 0 ; add rf40, rf30, rf33                        # s2 143 clip | s2 small.py:41 residuals2
+    asr rf29, rf40, 5 ; sub rf32, rf29, rf32                        # s2 143 shr | s2 small.py:41 e3
+    add rf37, rf37, rf39 ; mov.ifna tmuau, rf28 ; thrsw             # s2 small.py:41 o4 | s2 143 store dst | uniform 0xfffffffd (u8)
+    add rf27, rf28, rf24 ; add rf28, rf27, rf29                     # s2 143 store dst | s2 143 add
+    max rf28, rf28, 0 ; add rf29, rf32, rf37                        # s2 143 clip | s2 small.py:41 residuals3
+    min tmud, rf26, rf23 ; add rf26, rf27, rf24 ; ldtmu.rf39        # s2 143 store dst | s2 143 load dst
+    asr rf27, rf29, 5 ; mov.ifna tmuau, rf27                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf23 ; add rf27, rf31, rf27                     # s2 143 store dst | s2 143 add
+    max rf27, rf27, 0 ; sub rf32, rf32, rf37                        # s2 143 clip | s2 small.py:41 residuals4
+    asr rf32, rf32, 5 ; mov.ifna tmuau, rf26                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf27, rf23 ; add rf26, rf26, rf24                     # s2 143 store dst
+    add rf30, rf34, rf32 ; sub rf32, rf30, rf33                     # s2 143 add | s2 small.py:41 residuals5
+    max rf30, rf30, 0 ; mov.ifna tmuau, rf26                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    asr rf32, rf32, 5 ; add rf26, rf26, rf24                        # s2 143 shr | s2 143 store dst
+    min tmud, rf30, rf23 ; add rf30, rf45, rf32                     # s2 143 store dst | s2 143 add
+    max rf30, rf30, 0 ; sub rf36, rf43, rf36                        # s2 143 clip | s2 small.py:41 residuals6
+    asr rf36, rf36, 5 ; mov.ifna tmuau, rf26                        # s2 143 shr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf23 ; add rf26, rf26, rf24                     # s2 143 store dst
+    add rf35, rf38, rf36 ; sub rf36, rf35, rf41                     # s2 143 add | s2 small.py:41 residuals7
+    max rf35, rf35, 0 ; mov.ifna tmuau, rf26                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    asr rf36, rf36, 5 ; add rf26, rf26, rf24                        # s2 143 shr | s2 143 store dst
+    min tmud, rf35, rf23 ; add rf35, rf39, rf36                     # s2 143 store dst | s2 143 add
+    max rf35, rf35, 0 ; mov.ifna tmuau, rf26                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf35, rf23 ; mov rf6, rf25                            # s2 143 store dst | next trip
+    shl rf25, rf6, 7 ; mov rf3, rf4                                 # s1 139 x0 | next trip
+    add.ifna tmuau, rf26, rf24 ; sub.pushc -, rf1, rf4              # s2 143 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next trip
     mov rf5, rf8 ; add rf4, rf3, rf2                                # next trip | the item's record
-    nop ; add rf8, rf7, rf25                                        # s1 138 x0
+    nop ; add rf8, rf7, rf25                                        # s1 139 x0
     nop
     thrsw
     thrsw

@@ -161,73 +161,73 @@
     and rf3, rf3, 3
     shl rf5, rf0, 2
     shl rf5, rf1, 8 ; add rf1, rf5, rf1
-    shl rf6, rf3, 3                                                 # s2 140 x7
+    shl rf6, rf3, 3                                                 # s2 141 x7
     shl rf1, rf1, 3
-    shl rf7, rf3, 1                                                 # s2 142 load dst
+    shl rf7, rf3, 1                                                 # s2 143 load dst
     nop ; ldunifrf.rf3                                              # uniform value:scratch
     nop ; add rf8, rf3, rf4 ; ldunifrf.rf4                          # uniform value:items
     sub rf4, rf4, 1 ; add rf5, rf8, rf5
-    shl rf4, rf4, 3 ; add rf8, rf5, rf6                             # s2 140 x7
+    shl rf4, rf4, 3 ; add rf8, rf5, rf6                             # s2 141 x7
     nop ; ldunifrf.rf5                                              # uniform value:records
-    add rf4, rf5, rf1 ; add rf1, rf5, rf4 ; ldunifrf.rf5            # s1 138 x4 | uniform 0x00000040
-    nop ; add rf11, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x2 | s1 138 x7 | uniform 0x00000060
-    nop ; add rf12, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x3 | s1 138 store rows | uniform 0x00000020
-    nop ; add rf14, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x1 | s1 138 store rows | uniform 0x00000024
-    nop ; add rf26, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x1 | s2 140 x7 | uniform 0x000000e0
-    nop ; add rf9, rf8, rf5 ; ldunifrf.rf5                          # s2 140 x7 | s2 140 x5 | uniform 0x000000a0
-    nop ; add rf10, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x5 | s2 140 x4 | uniform 0x00000080
-    nop ; add rf13, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x4 | s2 140 x6 | uniform 0x000000c0
-    nop ; add rf15, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x6 | s2 142 load dst | uniform value:dst
-    nop ; add rf17, rf5, rf7 ; ldunifrf.rf5                         # s2 142 load dst | s2 140 x7 | uniform 0x000000e4
-    nop ; add rf20, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x7 | s2 140 x5 | uniform 0x000000a4
-    nop ; add rf22, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x5 | s2 140 x2 | uniform 0x00000044
-    nop ; add rf23, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x2 | s2 140 x3 | uniform 0x00000064
-    nop ; add rf24, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x3 | s2 140 x4 | uniform 0x00000084
-    nop ; add rf25, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x4 | s2 140 x6 | uniform 0x000000c4
-    nop ; add rf27, rf8, rf5 ; ldunifrf.rf5                         # s2 140 x6 | s1 small.py:33 mul | uniform 0x00002d41
+    add rf4, rf5, rf1 ; add rf1, rf5, rf4 ; ldunifrf.rf5            # s1 139 x4 | uniform 0x00000040
+    nop ; add rf11, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x2 | s1 139 x7 | uniform 0x00000060
+    nop ; add rf12, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x3 | s1 139 store rows | uniform 0x00000020
+    nop ; add rf14, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x1 | s1 139 store rows | uniform 0x00000024
+    nop ; add rf26, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x1 | s2 141 x7 | uniform 0x000000e0
+    nop ; add rf9, rf8, rf5 ; ldunifrf.rf5                          # s2 141 x7 | s2 141 x5 | uniform 0x000000a0
+    nop ; add rf10, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x5 | s2 141 x4 | uniform 0x00000080
+    nop ; add rf13, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x4 | s2 141 x6 | uniform 0x000000c0
+    nop ; add rf15, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x6 | s2 143 load dst | uniform value:dst
+    nop ; add rf17, rf5, rf7 ; ldunifrf.rf5                         # s2 143 load dst | s2 141 x7 | uniform 0x000000e4
+    nop ; add rf20, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x7 | s2 141 x5 | uniform 0x000000a4
+    nop ; add rf22, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x5 | s2 141 x2 | uniform 0x00000044
+    nop ; add rf23, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x2 | s2 141 x3 | uniform 0x00000064
+    nop ; add rf24, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x3 | s2 141 x4 | uniform 0x00000084
+    nop ; add rf25, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x4 | s2 141 x6 | uniform 0x000000c4
+    nop ; add rf27, rf8, rf5 ; ldunifrf.rf5                         # s2 141 x6 | s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf6                                              # s1 small.py:33 s0 | uniform 0x00002000
     nop ; ldunifrf.rf7                                              # s1 small.py:28 mul | uniform 0x0000187e
-    nop ; ldunifrf.rf16                                             # s2 142 rshr | uniform 0x00000010
-    nop ; ldunifrf.rf18                                             # s2 142 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf19                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; sub rf21, rf8, -4                                         # s2 140 x0
+    nop ; ldunifrf.rf16                                             # s2 143 rshr | uniform 0x00000010
+    nop ; ldunifrf.rf18                                             # s2 143 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf19                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; sub rf21, rf8, -4                                         # s2 141 x0
 loop:
-    tmuwt - ; umul24 rf28, rf0, rf2 ; ldunifrf.rf29                 # s1 138 x0 | uniform value:coeffs
+    tmuwt - ; umul24 rf28, rf0, rf2 ; ldunifrf.rf29                 # s1 139 x0 | uniform value:coeffs
     umin tmuau, rf4, rf1 ; add rf28, rf3, rf28 ; thrsw              # the item's record | uniform 0xfffffffa (vec2)
-    eidx rf30 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf32               # s1 138 x4 | uniform 0x00000040
+    eidx rf30 ; umul24 rf31, rf0, rf2 ; ldunifrf.rf32               # s1 139 x4 | uniform 0x00000040
     and rf30, rf30, 3 ; add rf31, rf3, rf31
-    shl rf30, rf30, 2 ; umul24 rf33, rf0, rf2                       # s1 138 x0
-    eidx rf34 ; add rf30, rf29, rf30 ; ldtmu.rf29                   # s1 138 x0 | the item's record
+    shl rf30, rf30, 2 ; umul24 rf33, rf0, rf2                       # s1 139 x0
+    eidx rf34 ; add rf30, rf29, rf30 ; ldtmu.rf29                   # s1 139 x0 | the item's record
     eidx rf35 ; add rf36, rf3, rf33 ; ldtmu.rf33                    # the item's record
-    shl rf33, rf33, 7 ; umul24 rf37, rf0, rf2                       # s1 138 x0
-    eidx rf33 ; add rf30, rf30, rf33 ; ldunifrf.rf38                # s1 138 x0 | s1 138 x2 | uniform 0xffffffe0
-    mov tmuau, rf30 ; add rf30, rf30, rf32 ; thrsw                  # s1 138 x0 | s1 138 x4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf30 ; add rf30, rf30, rf38                          # s1 138 x4 | s1 138 x2 | uniform 0xfffffffe (u16)
-    mov tmuau, rf30 ; add rf30, rf30, rf32                          # s1 138 x2 | s1 138 x6 | uniform 0xfffffffe (u16)
-    eidx rf39 ; mov tmuau, rf30 ; thrsw ; ldtmu.rf32                # s1 138 x6 | s1 138 x0 | uniform 0xfffffffe (u16)
-    eidx rf40 ; mov rf32, rf32.il ; ldunifrf.rf41                   # s1 138 x0 | s1 138 x1 | uniform 0xffffffb0
-    eidx rf41 ; add rf30, rf30, rf41 ; ldunifrf.rf42                # s1 138 x1 | s1 138 x7 | uniform 0x00000060
-    mov tmuau, rf30 ; add rf42, rf30, rf42 ; thrsw ; ldtmu.rf30     # s1 138 x1 | s1 138 x7 | s1 138 x4 | uniform 0xfffffffe (u16)
-    mov tmuau, rf42 ; add rf42, rf42, rf38                          # s1 138 x7 | s1 138 x5 | uniform 0xfffffffe (u16)
-    shr rf34, rf34, 2 ; mov tmuau, rf42                             # s1 138 x5 | uniform 0xfffffffe (u16)
-    eidx rf43 ; add rf42, rf42, rf38 ; thrsw ; ldtmu.rf38           # s1 138 x3 | s1 138 x2
-    shl rf34, rf34, 8 ; mov tmuau, rf42                             # s1 138 x3 | uniform 0xfffffffe (u16)
-    and rf35, rf35, 3 ; mov rf30, rf30.il                           # s1 138 x4
-    eidx rf45 ; mov rf38, rf38.il ; thrsw ; ldtmu.rf44              # s1 138 x2 | s1 138 x6
-    eidx rf46 ; mov rf44, rf44.il ; ldunifrf.rf47                   # s1 138 x6 | s1 138 x0 | uniform 0xffffffd2
-    shl rf42, rf35, 6 ; add rf35, rf42, rf47                        # s1 138 store rows | s1 138 x0
-    mov tmuau, rf35 ; add rf47, rf32, rf30 ; thrsw ; ldtmu.rf48     # s1 138 x0 | s1 small.py:37 add | s1 138 x1 | uniform 0xfffffffe (u16)
-    shr rf48, rf33, 2 ; mov rf33, rf48.il                           # s1 138 x1
+    shl rf33, rf33, 7 ; umul24 rf37, rf0, rf2                       # s1 139 x0
+    eidx rf33 ; add rf30, rf30, rf33 ; ldunifrf.rf38                # s1 139 x0 | s1 139 x2 | uniform 0xffffffe0
+    mov tmuau, rf30 ; add rf30, rf30, rf32 ; thrsw                  # s1 139 x0 | s1 139 x4 | uniform 0xfffffffe (u16)
+    mov tmuau, rf30 ; add rf30, rf30, rf38                          # s1 139 x4 | s1 139 x2 | uniform 0xfffffffe (u16)
+    mov tmuau, rf30 ; add rf30, rf30, rf32                          # s1 139 x2 | s1 139 x6 | uniform 0xfffffffe (u16)
+    eidx rf39 ; mov tmuau, rf30 ; thrsw ; ldtmu.rf32                # s1 139 x6 | s1 139 x0 | uniform 0xfffffffe (u16)
+    eidx rf40 ; mov rf32, rf32.il ; ldunifrf.rf41                   # s1 139 x0 | s1 139 x1 | uniform 0xffffffb0
+    eidx rf41 ; add rf30, rf30, rf41 ; ldunifrf.rf42                # s1 139 x1 | s1 139 x7 | uniform 0x00000060
+    mov tmuau, rf30 ; add rf42, rf30, rf42 ; thrsw ; ldtmu.rf30     # s1 139 x1 | s1 139 x7 | s1 139 x4 | uniform 0xfffffffe (u16)
+    mov tmuau, rf42 ; add rf42, rf42, rf38                          # s1 139 x7 | s1 139 x5 | uniform 0xfffffffe (u16)
+    shr rf34, rf34, 2 ; mov tmuau, rf42                             # s1 139 x5 | uniform 0xfffffffe (u16)
+    eidx rf43 ; add rf42, rf42, rf38 ; thrsw ; ldtmu.rf38           # s1 139 x3 | s1 139 x2
+    shl rf34, rf34, 8 ; mov tmuau, rf42                             # s1 139 x3 | uniform 0xfffffffe (u16)
+    and rf35, rf35, 3 ; mov rf30, rf30.il                           # s1 139 x4
+    eidx rf45 ; mov rf38, rf38.il ; thrsw ; ldtmu.rf44              # s1 139 x2 | s1 139 x6
+    eidx rf46 ; mov rf44, rf44.il ; ldunifrf.rf47                   # s1 139 x6 | s1 139 x0 | uniform 0xffffffd2
+    shl rf42, rf35, 6 ; add rf35, rf42, rf47                        # s1 139 store rows | s1 139 x0
+    mov tmuau, rf35 ; add rf47, rf32, rf30 ; thrsw ; ldtmu.rf48     # s1 139 x0 | s1 small.py:37 add | s1 139 x1 | uniform 0xfffffffe (u16)
+    shr rf48, rf33, 2 ; mov rf33, rf48.il                           # s1 139 x1
     shl rf49, rf48, 8 ; smul24 rf48, rf44, rf7                      # s1 small.py:28 mul
-    eidx rf51 ; smul24 rf47, rf47, rf5 ; thrsw ; ldtmu.rf50         # s1 small.py:33 mul | s1 138 x7
-    and rf50, rf39, 3 ; mov rf39, rf50.il                           # s1 138 x7
-    eidx rf52 ; add rf47, rf47, rf6 ; ldunifrf.rf53                 # s1 small.py:33 s0 | s1 138 x4 | uniform 0x00000040
-    asr rf35, rf47, 14 ; add rf47, rf35, rf53                       # s1 small.py:33 s0 | s1 138 x4
-    eidx rf55 ; mov tmuau, rf47 ; thrsw ; ldtmu.rf54                # s1 138 x4 | s1 138 x5 | uniform 0xfffffffe (u16)
-    shl rf54, rf50, 6 ; mov rf50, rf54.il                           # s1 138 store rows | s1 138 x5
+    eidx rf51 ; smul24 rf47, rf47, rf5 ; thrsw ; ldtmu.rf50         # s1 small.py:33 mul | s1 139 x7
+    and rf50, rf39, 3 ; mov rf39, rf50.il                           # s1 139 x7
+    eidx rf52 ; add rf47, rf47, rf6 ; ldunifrf.rf53                 # s1 small.py:33 s0 | s1 139 x4 | uniform 0x00000040
+    asr rf35, rf47, 14 ; add rf47, rf35, rf53                       # s1 small.py:33 s0 | s1 139 x4
+    eidx rf55 ; mov tmuau, rf47 ; thrsw ; ldtmu.rf54                # s1 139 x4 | s1 139 x5 | uniform 0xfffffffe (u16)
+    shl rf54, rf50, 6 ; mov rf50, rf54.il                           # s1 139 store rows | s1 139 x5
     shr rf32, rf40, 2 ; sub rf30, rf32, rf30                        # s1 small.py:37 sub
-    eidx rf57 ; smul24 rf56, rf38, rf7 ; thrsw ; ldtmu.rf40         # s1 small.py:28 mul | s1 138 x3
-    shl rf40, rf32, 8 ; mov rf32, rf40.il                           # s1 138 x3
+    eidx rf57 ; smul24 rf56, rf38, rf7 ; thrsw ; ldtmu.rf40         # s1 small.py:28 mul | s1 139 x3
+    shl rf40, rf32, 8 ; mov rf32, rf40.il                           # s1 139 x3
     and rf41, rf41, 3 ; smul24 rf30, rf30, rf5                      # s1 small.py:33 mul
     eidx rf34 ; add rf28, rf28, rf34 ; thrsw ; ldunifrf.rf58        # s1 small.py:28 mul | uniform 0x00003ec5
     add rf58, rf30, rf6 ; smul24 rf30, rf33, rf58 ; ldunifrf.rf59   # s1 small.py:33 s1 | s1 small.py:28 mul | uniform 0x00000c7c
@@ -236,311 +236,311 @@ loop:
     add rf30, rf30, rf59 ; smul24 rf59, rf50, rf61 ; ldunifrf.rf62  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00003537
     add rf30, rf30, rf6 ; smul24 rf61, rf32, rf61 ; ldunifrf.rf63   # s1 small.py:28 s7 | s1 small.py:28 mul | uniform 0x00003ec5
     asr rf30, rf30, 14 ; smul24 rf32, rf32, rf62                    # s1 small.py:28 s7 | s1 small.py:28 mul
-    shl rf50, rf41, 6 ; smul24 rf41, rf50, rf62                     # s1 138 store rows | s1 small.py:28 mul
-    add rf32, rf59, rf32 ; smul24 rf39, rf39, rf63 ; ldunifrf.rf59  # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x2 | uniform 0xffffffe0
-    shr rf47, rf43, 2 ; add rf43, rf47, rf59                        # s1 138 x2
+    shl rf50, rf41, 6 ; smul24 rf41, rf50, rf62                     # s1 139 store rows | s1 small.py:28 mul
+    add rf32, rf59, rf32 ; smul24 rf39, rf39, rf63 ; ldunifrf.rf59  # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x2 | uniform 0xffffffe0
+    shr rf47, rf43, 2 ; add rf43, rf47, rf59                        # s1 139 x2
     sub rf41, rf41, rf61 ; sub rf39, rf58, rf39 ; ldunifrf.rf58     # s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003b21
     shl rf47, rf47, 8 ; smul24 rf38, rf38, rf58                     # s1 small.py:28 mul
-    and rf45, rf45, 3 ; mov tmuau, rf43                             # s1 138 x2 | uniform 0xfffffffe (u16)
-    shl rf45, rf45, 6 ; add rf38, rf38, rf48                        # s1 138 store rows | s1 small.py:28 add
+    and rf45, rf45, 3 ; mov tmuau, rf43                             # s1 139 x2 | uniform 0xfffffffe (u16)
+    shl rf45, rf45, 6 ; add rf38, rf38, rf48                        # s1 139 store rows | s1 small.py:28 add
     shr rf46, rf46, 2 ; add rf32, rf32, rf6                         # s1 small.py:28 s6
     asr rf32, rf32, 14 ; add rf41, rf41, rf6                        # s1 small.py:28 s6 | s1 small.py:28 s5
     asr rf41, rf41, 14 ; add rf39, rf39, rf6                        # s1 small.py:28 s5 | s1 small.py:28 s4
-    asr rf39, rf39, 14 ; add rf43, rf43, rf53                       # s1 small.py:28 s4 | s1 138 x6
+    asr rf39, rf39, 14 ; add rf43, rf43, rf53                       # s1 small.py:28 s4 | s1 139 x6
     add rf38, rf38, rf6 ; sub rf53, rf30, rf32 ; thrsw ; ldunifrf.rf48 # s1 small.py:28 s3 | s1 small.py:41 o6 | s1 small.py:28 mul | uniform 0x00003b21
-    asr rf38, rf38, 14 ; mov tmuau, rf43                            # s1 small.py:28 s3 | s1 138 x6 | uniform 0xfffffffe (u16)
+    asr rf38, rf38, 14 ; mov tmuau, rf43                            # s1 small.py:28 s3 | s1 139 x6 | uniform 0xfffffffe (u16)
     shl rf46, rf46, 8 ; smul24 rf44, rf44, rf48                     # s1 small.py:28 mul
     and rf48, rf51, 3 ; sub rf51, rf39, rf41                        # s1 small.py:41 o5
-    add rf30, rf35, rf38 ; add rf32, rf30, rf32 ; thrsw ; ldunifrf.rf58 # s1 small.py:41 e0 | s1 small.py:41 o7 | s1 138 x1 | uniform 0xffffffb0
-    tmuwt - ; add rf43, rf43, rf58 ; ldunifrf.rf58                  # the last trip's stores | s1 138 x1 | s1 138 x7 | uniform 0x00000060
-    shl rf48, rf48, 6 ; sub rf44, rf56, rf44                        # s1 138 store rows | s1 small.py:28 sub
+    add rf30, rf35, rf38 ; add rf32, rf30, rf32 ; thrsw ; ldunifrf.rf58 # s1 small.py:41 e0 | s1 small.py:41 o7 | s1 139 x1 | uniform 0xffffffb0
+    tmuwt - ; add rf43, rf43, rf58 ; ldunifrf.rf58                  # the last trip's stores | s1 139 x1 | s1 139 x7 | uniform 0x00000060
+    shl rf48, rf48, 6 ; sub rf44, rf56, rf44                        # s1 139 store rows | s1 small.py:28 sub
     shr rf56, rf52, 2 ; add rf52, rf53, rf51                        # s1 small.py:37 add
-    shl rf56, rf56, 8 ; mov tmuau, rf43                             # s1 138 x1 | uniform 0xfffffffe (u16)
+    shl rf56, rf56, 8 ; mov tmuau, rf43                             # s1 139 x1 | uniform 0xfffffffe (u16)
     and rf55, rf55, 3 ; add rf44, rf44, rf6                         # s1 small.py:28 s2
     asr rf44, rf44, 14 ; smul24 rf52, rf52, rf5                     # s1 small.py:28 s2 | s1 small.py:33 mul
-    shl rf55, rf55, 6 ; add rf43, rf43, rf58                        # s1 138 store rows | s1 138 x7
+    shl rf55, rf55, 6 ; add rf43, rf43, rf58                        # s1 139 store rows | s1 139 x7
     shr rf53, rf57, 2 ; sub rf51, rf53, rf51                        # s1 small.py:37 sub
-    add rf52, rf52, rf6 ; mov tmuau, rf43 ; thrsw ; ldtmu.rf57      # s1 small.py:33 m6 | s1 138 x7 | s1 138 x0 | uniform 0xfffffffe (u16)
+    add rf52, rf52, rf6 ; mov tmuau, rf43 ; thrsw ; ldtmu.rf57      # s1 small.py:33 m6 | s1 139 x7 | s1 139 x0 | uniform 0xfffffffe (u16)
     asr rf31, rf52, 14 ; add rf49, rf31, rf49                       # s1 small.py:33 m6
     shl rf52, rf53, 8 ; add rf53, rf33, rf44                        # s1 small.py:41 e1
-    and rf34, rf34, 3 ; add tmud, rf30, rf32                        # s1 138 store rows
-    shl rf51, rf34, 6 ; smul24 rf34, rf51, rf5                      # s1 138 store rows | s1 small.py:33 mul
-    shr rf28, rf60, 2 ; add tmua, rf28, rf42                        # s1 138 store rows
-    eidx rf60 ; add rf42, rf43, rf59 ; thrsw ; ldtmu.rf43           # s1 138 x5 | s1 138 x4
-    shl rf49, rf28, 8 ; add rf28, rf49, rf54                        # s1 138 store rows
+    and rf34, rf34, 3 ; add tmud, rf30, rf32                        # s1 139 store rows
+    shl rf51, rf34, 6 ; smul24 rf34, rf51, rf5                      # s1 139 store rows | s1 small.py:33 mul
+    shr rf28, rf60, 2 ; add tmua, rf28, rf42                        # s1 139 store rows
+    eidx rf60 ; add rf42, rf43, rf59 ; thrsw ; ldtmu.rf43           # s1 139 x5 | s1 139 x4
+    shl rf49, rf28, 8 ; add rf28, rf49, rf54                        # s1 139 store rows
     and rf60, rf60, 3 ; add rf34, rf34, rf6                         # s1 small.py:33 m5
-    asr rf34, rf34, 14 ; add tmud, rf53, rf31                       # s1 small.py:33 m5 | s1 138 store rows
-    eidx rf54 ; add rf40, rf36, rf40 ; ldtmu.rf36                   # s1 138 x2
-    shl rf44, rf60, 6 ; sub rf33, rf33, rf44                        # s1 138 store rows | s1 small.py:41 e2
-    shr rf50, rf54, 2 ; add rf40, rf40, rf50                        # s1 138 store rows
-    eidx rf60 ; add rf54, rf3, rf37 ; ldtmu.rf37                    # s1 138 x6
-    eidx rf28 ; sub tmua, rf28, -4                                  # s1 138 store rows
-    mov tmuau, rf42 ; add rf54, rf54, rf47 ; thrsw ; ldtmu.rf47     # s1 138 x5 | s1 138 x1 | uniform 0xfffffffe (u16)
-    shl rf42, rf50, 8 ; add tmuau, rf42, rf59                       # s1 138 x3 | uniform 0xfffffffe (u16)
+    asr rf34, rf34, 14 ; add tmud, rf53, rf31                       # s1 small.py:33 m5 | s1 139 store rows
+    eidx rf54 ; add rf40, rf36, rf40 ; ldtmu.rf36                   # s1 139 x2
+    shl rf44, rf60, 6 ; sub rf33, rf33, rf44                        # s1 139 store rows | s1 small.py:41 e2
+    shr rf50, rf54, 2 ; add rf40, rf40, rf50                        # s1 139 store rows
+    eidx rf60 ; add rf54, rf3, rf37 ; ldtmu.rf37                    # s1 139 x6
+    eidx rf28 ; sub tmua, rf28, -4                                  # s1 139 store rows
+    mov tmuau, rf42 ; add rf54, rf54, rf47 ; thrsw ; ldtmu.rf47     # s1 139 x5 | s1 139 x1 | uniform 0xfffffffe (u16)
+    shl rf42, rf50, 8 ; add tmuau, rf42, rf59                       # s1 139 x3 | uniform 0xfffffffe (u16)
     and rf50, rf60, 3 ; umul24 rf60, rf0, rf2
-    shl rf50, rf50, 6 ; add tmud, rf33, rf34                        # s1 138 store rows
+    shl rf50, rf50, 6 ; add tmud, rf33, rf34                        # s1 139 store rows
     shr rf35, rf28, 2 ; sub rf28, rf35, rf38                        # s1 small.py:41 e3
-    eidx rf38 ; add rf39, rf39, rf41 ; ldtmu.rf41                   # s1 small.py:41 o4 | s1 138 x7
-    sub tmua, rf40, -8 ; add rf40, rf54, rf45                       # s1 138 store rows
-    eidx rf54 ; add rf45, rf3, rf60 ; thrsw ; ldtmu.rf60            # s1 138 x5
+    eidx rf38 ; add rf39, rf39, rf41 ; ldtmu.rf41                   # s1 small.py:41 o4 | s1 139 x7
+    sub tmua, rf40, -8 ; add rf40, rf54, rf45                       # s1 139 store rows
+    eidx rf54 ; add rf45, rf3, rf60 ; thrsw ; ldtmu.rf60            # s1 139 x5
     shl rf45, rf35, 8 ; add rf35, rf45, rf46
     and rf46, rf38, 3 ; umul24 rf38, rf0, rf2
-    shl rf46, rf46, 6 ; add tmud, rf28, rf39                        # s1 138 store rows
-    shr rf48, rf54, 2 ; add rf35, rf35, rf48                        # s1 138 store rows
-    eidx rf59 ; add rf54, rf3, rf38 ; ldtmu.rf38                    # s1 138 x3
-    eidx rf40 ; sub tmua, rf40, -12                                 # s1 138 store rows
-    shl rf48, rf48, 8 ; mov rf47, rf47.il                           # s1 138 x1
-    and rf59, rf59, 3 ; mov rf41, rf41.il                           # s1 138 x7
-    mov rf38, rf60.il ; mov rf60, rf38.il ; ldunifrf.rf58           # s1 138 x5 | s1 138 x3 | s1 small.py:28 mul | uniform 0x00003ec5
-    sub tmud, rf28, rf39 ; add rf28, rf54, rf56 ; ldunifrf.rf39     # s1 138 store rows | s1 small.py:28 mul | uniform 0x00000c7c
+    shl rf46, rf46, 6 ; add tmud, rf28, rf39                        # s1 139 store rows
+    shr rf48, rf54, 2 ; add rf35, rf35, rf48                        # s1 139 store rows
+    eidx rf59 ; add rf54, rf3, rf38 ; ldtmu.rf38                    # s1 139 x3
+    eidx rf40 ; sub tmua, rf40, -12                                 # s1 139 store rows
+    shl rf48, rf48, 8 ; mov rf47, rf47.il                           # s1 139 x1
+    and rf59, rf59, 3 ; mov rf41, rf41.il                           # s1 139 x7
+    mov rf38, rf60.il ; mov rf60, rf38.il ; ldunifrf.rf58           # s1 139 x5 | s1 139 x3 | s1 small.py:28 mul | uniform 0x00003ec5
+    sub tmud, rf28, rf39 ; add rf28, rf54, rf56 ; ldunifrf.rf39     # s1 139 store rows | s1 small.py:28 mul | uniform 0x00000c7c
     eidx rf56 ; umul24 rf54, rf0, rf2 ; ldunifrf.rf61               # s1 small.py:28 mul | uniform 0x0000238e
-    add rf55, rf28, rf55 ; smul24 rf28, rf47, rf58 ; ldunifrf.rf58  # s1 138 store rows | s1 small.py:28 mul | uniform 0x00003537
+    add rf55, rf28, rf55 ; smul24 rf28, rf47, rf58 ; ldunifrf.rf58  # s1 139 store rows | s1 small.py:28 mul | uniform 0x00003537
     add rf54, rf3, rf54 ; smul24 rf47, rf47, rf39 ; ldunifrf.rf63   # s1 small.py:28 mul | uniform 0x00003ec5
-    shl rf59, rf59, 6 ; smul24 rf39, rf41, rf39                     # s1 138 store rows | s1 small.py:28 mul
+    shl rf59, rf59, 6 ; smul24 rf39, rf41, rf39                     # s1 139 store rows | s1 small.py:28 mul
     shr rf62, rf40, 2 ; smul24 rf40, rf38, rf61                     # s1 small.py:28 mul
-    sub tmua, rf35, -16 ; smul24 rf35, rf60, rf61                   # s1 138 store rows | s1 small.py:28 mul
-    mov rf57, rf57.il ; smul24 rf60, rf60, rf58 ; ldunifrf.rf61     # s1 138 x0 | s1 small.py:28 mul | s1 138 store rows | uniform 0x00000014
+    sub tmua, rf35, -16 ; smul24 rf35, rf60, rf61                   # s1 139 store rows | s1 small.py:28 mul
+    mov rf57, rf57.il ; smul24 rf60, rf60, rf58 ; ldunifrf.rf61     # s1 139 x0 | s1 small.py:28 mul | s1 139 store rows | uniform 0x00000014
     shl rf58, rf62, 8 ; smul24 rf38, rf38, rf58                     # s1 small.py:28 mul
     and rf56, rf56, 3 ; smul24 rf41, rf41, rf63                     # s1 small.py:28 mul
-    eidx rf63 ; mov rf43, rf43.il ; ldunifrf.rf62                   # s1 138 x4 | s1 small.py:28 mul | uniform 0x00003b21
-    mov rf36, rf36.il ; mov rf37, rf37.il                           # s1 138 x2 | s1 138 x6
-    add rf28, rf28, rf39 ; add rf39, rf40, rf60 ; ldunifrf.rf40     # s1 small.py:28 add | s1 138 store rows | uniform 0x00000018
+    eidx rf63 ; mov rf43, rf43.il ; ldunifrf.rf62                   # s1 139 x4 | s1 small.py:28 mul | uniform 0x00003b21
+    mov rf36, rf36.il ; mov rf37, rf37.il                           # s1 139 x2 | s1 139 x6
+    add rf28, rf28, rf39 ; add rf39, rf40, rf60 ; ldunifrf.rf40     # s1 small.py:28 add | s1 139 store rows | uniform 0x00000018
     sub rf38, rf38, rf35 ; sub rf35, rf47, rf41 ; ldunifrf.rf41     # s1 small.py:28 sub | s1 small.py:28 mul | uniform 0x00003b21
-    sub tmud, rf33, rf34 ; add rf33, rf54, rf52 ; ldunifrf.rf34     # s1 138 store rows | uniform 0x0000001c
-    shl rf52, rf56, 6 ; umul24 rf56, rf0, rf2                       # s1 138 store rows
+    sub tmud, rf33, rf34 ; add rf33, rf54, rf52 ; ldunifrf.rf34     # s1 139 store rows | uniform 0x0000001c
+    shl rf52, rf56, 6 ; umul24 rf56, rf0, rf2                       # s1 139 store rows
     shr rf54, rf63, 2 ; add rf63, rf57, rf43                        # s1 small.py:37 add
-    eidx rf47 ; smul24 rf62, rf36, rf62 ; ldunifrf.rf60             # s1 small.py:28 mul | s1 138 store rows | uniform 0x00000020
+    eidx rf47 ; smul24 rf62, rf36, rf62 ; ldunifrf.rf60             # s1 small.py:28 mul | s1 139 store rows | uniform 0x00000020
     add rf28, rf28, rf6 ; add rf39, rf39, rf6                       # s1 small.py:28 s7 | s1 small.py:28 s6
     asr rf28, rf28, 14 ; add rf38, rf38, rf6                        # s1 small.py:28 s7 | s1 small.py:28 s5
     asr rf35, rf39, 14 ; add rf39, rf35, rf6                        # s1 small.py:28 s6 | s1 small.py:28 s4
-    asr rf38, rf38, 14 ; add tmua, rf55, rf61                       # s1 small.py:28 s5 | s1 138 store rows
+    asr rf38, rf38, 14 ; add tmua, rf55, rf61                       # s1 small.py:28 s5 | s1 139 store rows
     asr rf55, rf39, 14 ; smul24 rf39, rf37, rf7                     # s1 small.py:28 s4 | s1 small.py:28 mul
-    add rf33, rf33, rf51 ; add rf51, rf3, rf56 ; ldunifrf.rf56      # s1 138 store rows | uniform 0x00000024
+    add rf33, rf33, rf51 ; add rf51, rf3, rf56 ; ldunifrf.rf56      # s1 139 store rows | uniform 0x00000024
     shl rf63, rf54, 8 ; smul24 rf54, rf63, rf5                      # s1 small.py:33 mul
     and rf47, rf47, 3 ; add rf39, rf62, rf39                        # s1 small.py:28 add
-    eidx rf31 ; sub tmud, rf53, rf31 ; ldunifrf.rf53                # s1 138 store rows | uniform 0x00000028
-    add rf49, rf51, rf49 ; umul24 rf51, rf0, rf2 ; ldunifrf.rf62    # s1 138 store rows | uniform 0x0000002c
-    shl rf47, rf47, 6 ; sub rf43, rf57, rf43                        # s1 138 store rows | s1 small.py:37 sub
+    eidx rf31 ; sub tmud, rf53, rf31 ; ldunifrf.rf53                # s1 139 store rows | uniform 0x00000028
+    add rf49, rf51, rf49 ; umul24 rf51, rf0, rf2 ; ldunifrf.rf62    # s1 139 store rows | uniform 0x0000002c
+    shl rf47, rf47, 6 ; sub rf43, rf57, rf43                        # s1 139 store rows | s1 small.py:37 sub
     shr rf54, rf31, 2 ; add rf31, rf54, rf6                         # s1 small.py:33 s0
     asr rf31, rf31, 14 ; smul24 rf36, rf36, rf7                     # s1 small.py:33 s0 | s1 small.py:28 mul
-    eidx rf57 ; add rf39, rf39, rf6 ; ldunifrf.rf61                 # s1 small.py:28 s3 | s1 138 store rows | uniform 0x00000030
+    eidx rf57 ; add rf39, rf39, rf6 ; ldunifrf.rf61                 # s1 small.py:28 s3 | s1 139 store rows | uniform 0x00000030
     asr rf37, rf39, 14 ; smul24 rf39, rf37, rf41                    # s1 small.py:28 s3 | s1 small.py:28 mul
-    sub rf33, rf28, rf35 ; add tmua, rf33, rf40 ; ldunifrf.rf40     # s1 small.py:41 o6 | s1 138 store rows | uniform 0x00000034
-    sub rf44, rf55, rf38 ; add rf49, rf49, rf44 ; ldunifrf.rf41     # s1 small.py:41 o5 | s1 138 store rows | uniform 0x00000038
+    sub rf33, rf28, rf35 ; add tmua, rf33, rf40 ; ldunifrf.rf40     # s1 small.py:41 o6 | s1 139 store rows | uniform 0x00000034
+    sub rf44, rf55, rf38 ; add rf49, rf49, rf44 ; ldunifrf.rf41     # s1 small.py:41 o5 | s1 139 store rows | uniform 0x00000038
     shl rf54, rf54, 8 ; add rf51, rf3, rf51
     and rf57, rf57, 3 ; smul24 rf43, rf43, rf5                      # s1 small.py:33 mul
     eidx rf39 ; sub rf36, rf36, rf39                                # s1 small.py:28 sub
-    sub tmud, rf30, rf32 ; add rf30, rf33, rf44 ; ldunifrf.rf32     # s1 138 store rows | s1 small.py:37 add | uniform 0x0000003c
+    sub tmud, rf30, rf32 ; add rf30, rf33, rf44 ; ldunifrf.rf32     # s1 139 store rows | s1 small.py:37 add | uniform 0x0000003c
     add rf42, rf51, rf42 ; umul24 rf51, rf0, rf2
-    shl rf57, rf57, 6 ; add rf43, rf43, rf6                         # s1 138 store rows | s1 small.py:33 s1
+    shl rf57, rf57, 6 ; add rf43, rf43, rf6                         # s1 139 store rows | s1 small.py:33 s1
     asr rf35, rf43, 14 ; add rf28, rf28, rf35                       # s1 small.py:33 s1 | s1 small.py:41 o7
     shr rf43, rf39, 2 ; add rf39, rf31, rf37                        # s1 small.py:41 e0
     add rf30, rf36, rf6 ; smul24 rf36, rf30, rf5                    # s1 small.py:28 s2 | s1 small.py:33 mul
-    asr rf30, rf30, 14 ; add tmua, rf49, rf34                       # s1 small.py:28 s2 | s1 138 store rows
-    eidx rf50 ; add rf42, rf42, rf50 ; ldunifrf.rf34                # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003fb1
+    asr rf30, rf30, 14 ; add tmua, rf49, rf34                       # s1 small.py:28 s2 | s1 139 store rows
+    eidx rf50 ; add rf42, rf42, rf50 ; ldunifrf.rf34                # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003fb1
     shl rf51, rf43, 8 ; add rf43, rf3, rf51
     and rf44, rf50, 3 ; sub rf33, rf33, rf44                        # s1 small.py:37 sub
     eidx rf50 ; add rf36, rf36, rf6 ; ldunifrf.rf49                 # s1 small.py:33 m6 | s2 small.py:52 mul | uniform 0x00000646
-    asr rf36, rf36, 14 ; add tmud, rf39, rf28                       # s1 small.py:33 m6 | s1 138 store rows
+    asr rf36, rf36, 14 ; add tmud, rf39, rf28                       # s1 small.py:33 m6 | s1 139 store rows
     add rf43, rf43, rf45 ; umul24 rf45, rf0, rf2
-    shl rf44, rf44, 6 ; smul24 rf33, rf33, rf5                      # s1 138 store rows | s1 small.py:33 mul
-    shr rf46, rf50, 2 ; add rf43, rf43, rf46                        # s1 138 store rows
+    shl rf44, rf44, 6 ; smul24 rf33, rf33, rf5                      # s1 139 store rows | s1 small.py:33 mul
+    shr rf46, rf50, 2 ; add rf43, rf43, rf46                        # s1 139 store rows
     eidx rf50 ; add rf45, rf3, rf45
     tmuwt - ; add rf33, rf33, rf6                                   # s1 small.py:33 m5
-    asr rf33, rf33, 14 ; add tmua, rf42, rf60                       # s1 small.py:33 m5 | s1 138 store rows
+    asr rf33, rf33, 14 ; add tmua, rf42, rf60                       # s1 small.py:33 m5 | s1 139 store rows
     shl rf42, rf46, 8 ; add rf46, rf35, rf30                        # s1 small.py:41 e1
-    and rf50, rf50, 3 ; add tmud, rf46, rf36                        # s1 138 store rows
+    and rf50, rf50, 3 ; add tmud, rf46, rf36                        # s1 139 store rows
     add rf45, rf45, rf48 ; umul24 rf48, rf0, rf2 ; ldunifrf.rf60    # s2 small.py:52 mul | uniform 0x00003871
-    shl rf35, rf50, 6 ; sub rf30, rf35, rf30                        # s1 138 store rows | s1 small.py:41 e2
-    add tmua, rf43, rf56 ; add rf43, rf45, rf59 ; ldunifrf.rf45     # s1 138 store rows | s2 small.py:52 mul | uniform 0x00001e2b
-    add rf48, rf3, rf48 ; add tmud, rf30, rf33 ; ldunifrf.rf56      # s1 138 store rows | s2 small.py:52 mul | uniform 0x0000289a
+    shl rf35, rf50, 6 ; sub rf30, rf35, rf30                        # s1 139 store rows | s1 small.py:41 e2
+    add tmua, rf43, rf56 ; add rf43, rf45, rf59 ; ldunifrf.rf45     # s1 139 store rows | s2 small.py:52 mul | uniform 0x00001e2b
+    add rf48, rf3, rf48 ; add tmud, rf30, rf33 ; ldunifrf.rf56      # s1 139 store rows | s2 small.py:52 mul | uniform 0x0000289a
     add rf48, rf48, rf58 ; umul24 rf58, rf0, rf2 ; ldunifrf.rf59    # s2 small.py:52 mul | uniform 0x00003179
     sub rf31, rf31, rf37 ; add rf37, rf55, rf38 ; ldunifrf.rf38     # s1 small.py:41 e3 | s1 small.py:41 o4 | s2 small.py:52 mul | uniform 0x00001294
-    add tmua, rf43, rf53 ; add rf43, rf48, rf52 ; ldunifrf.rf48     # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003d3f
-    add rf58, rf3, rf58 ; add tmud, rf31, rf37 ; ldunifrf.rf52      # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003fb1
+    add tmua, rf43, rf53 ; add rf43, rf48, rf52 ; ldunifrf.rf48     # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003d3f
+    add rf58, rf3, rf58 ; add tmud, rf31, rf37 ; ldunifrf.rf52      # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003fb1
     add rf58, rf58, rf63 ; umul24 rf63, rf0, rf2 ; ldunifrf.rf53    # s2 small.py:52 mul | uniform 0x00003871
-    add tmua, rf43, rf62 ; add rf43, rf58, rf47 ; ldunifrf.rf47     # s1 138 store rows | s1 small.py:28 mul | uniform 0x00003b21
-    add rf31, rf3, rf63 ; sub tmud, rf31, rf37 ; ldunifrf.rf37      # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003fb1
+    add tmua, rf43, rf62 ; add rf43, rf58, rf47 ; ldunifrf.rf47     # s1 139 store rows | s1 small.py:28 mul | uniform 0x00003b21
+    add rf31, rf3, rf63 ; sub tmud, rf31, rf37 ; ldunifrf.rf37      # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003fb1
     add rf31, rf31, rf54 ; umul24 rf54, rf0, rf2 ; ldunifrf.rf63    # s2 small.py:52 mul | uniform 0x00000646
-    add tmua, rf43, rf61 ; add rf31, rf31, rf57 ; ldunifrf.rf43     # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003871
-    add rf30, rf3, rf54 ; sub tmud, rf30, rf33 ; ldunifrf.rf33      # s1 138 store rows | s2 small.py:52 mul | uniform 0x00001e2b
+    add tmua, rf43, rf61 ; add rf31, rf31, rf57 ; ldunifrf.rf43     # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003871
+    add rf30, rf3, rf54 ; sub tmud, rf30, rf33 ; ldunifrf.rf33      # s1 139 store rows | s2 small.py:52 mul | uniform 0x00001e2b
     add rf30, rf30, rf51 ; umul24 rf51, rf0, rf2 ; ldunifrf.rf54    # s2 small.py:52 mul | uniform 0x0000289a
-    add tmua, rf31, rf40 ; add rf30, rf30, rf44 ; ldunifrf.rf31     # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003179
-    add rf36, rf3, rf51 ; sub tmud, rf46, rf36 ; ldunifrf.rf46      # s1 138 store rows | s2 small.py:52 mul | uniform 0x00001294
-    add rf30, rf36, rf42 ; add tmua, rf30, rf41 ; ldunifrf.rf36     # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003d3f
-    add rf28, rf30, rf35 ; sub tmud, rf39, rf28 ; ldunifrf.rf30     # s1 138 store rows | s2 small.py:52 mul | uniform 0x00003fb1
-    add tmua, rf28, rf32 ; add rf28, rf17, rf29 ; ldunifrf.rf29     # s1 138 store rows | s2 142 load dst | s2 small.py:52 mul | uniform 0x00003871
-    tmuwt - ; add rf32, rf28, rf19 ; ldunifrf.rf35                  # s2 140 x7 | s2 142 load dst | s1 small.py:28 mul | uniform 0x00003b21
-    mov tmua, rf9 ; add rf39, rf32, rf19 ; thrsw ; ldunifrf.rf41    # s2 140 x7 | s2 142 load dst | uniform value:threads
-    mov tmua, rf8 ; add rf42, rf39, rf19                            # s2 140 x0 | s2 142 load dst
-    mov tmua, rf10 ; add rf51, rf42, rf19                           # s2 140 x5 | s2 142 load dst
-    mov tmua, rf11 ; add rf44, rf51, rf19 ; thrsw ; ldtmu.rf40      # s2 140 x2 | s2 142 load dst | s2 140 x7
-    mov tmua, rf12 ; add rf57, rf44, rf19                           # s2 140 x3 | s2 142 load dst
-    mov tmua, rf13 ; smul24 rf34, rf40, rf34                        # s2 140 x4 | s2 small.py:52 mul
-    mov tmua, rf14 ; add rf34, rf34, rf6 ; thrsw ; ldtmu.rf61       # s2 140 x1 | s2 small.py:52 add | s2 140 x0
-    mov tmua, rf15 ; smul24 rf40, rf40, rf49                        # s2 140 x6 | s2 small.py:52 mul
-    mov tmuau, rf28 ; smul24 rf49, rf61, rf49                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
-    mov tmuau, rf32 ; add rf40, rf40, rf6 ; thrsw ; ldtmu.rf32      # s2 142 load dst | s2 small.py:52 add | s2 140 x5 | uniform 0xfffffffd (u8)
-    mov tmuau, rf39 ; smul24 rf39, rf32, rf60                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    add tmua, rf31, rf40 ; add rf30, rf30, rf44 ; ldunifrf.rf31     # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003179
+    add rf36, rf3, rf51 ; sub tmud, rf46, rf36 ; ldunifrf.rf46      # s1 139 store rows | s2 small.py:52 mul | uniform 0x00001294
+    add rf30, rf36, rf42 ; add tmua, rf30, rf41 ; ldunifrf.rf36     # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003d3f
+    add rf28, rf30, rf35 ; sub tmud, rf39, rf28 ; ldunifrf.rf30     # s1 139 store rows | s2 small.py:52 mul | uniform 0x00003fb1
+    add tmua, rf28, rf32 ; add rf28, rf17, rf29 ; ldunifrf.rf29     # s1 139 store rows | s2 143 load dst | s2 small.py:52 mul | uniform 0x00003871
+    tmuwt - ; add rf32, rf28, rf19 ; ldunifrf.rf35                  # s2 141 x7 | s2 143 load dst | s1 small.py:28 mul | uniform 0x00003b21
+    mov tmua, rf9 ; add rf39, rf32, rf19 ; thrsw ; ldunifrf.rf41    # s2 141 x7 | s2 143 load dst | uniform value:threads
+    mov tmua, rf8 ; add rf42, rf39, rf19                            # s2 141 x0 | s2 143 load dst
+    mov tmua, rf10 ; add rf51, rf42, rf19                           # s2 141 x5 | s2 143 load dst
+    mov tmua, rf11 ; add rf44, rf51, rf19 ; thrsw ; ldtmu.rf40      # s2 141 x2 | s2 143 load dst | s2 141 x7
+    mov tmua, rf12 ; add rf57, rf44, rf19                           # s2 141 x3 | s2 143 load dst
+    mov tmua, rf13 ; smul24 rf34, rf40, rf34                        # s2 141 x4 | s2 small.py:52 mul
+    mov tmua, rf14 ; add rf34, rf34, rf6 ; thrsw ; ldtmu.rf61       # s2 141 x1 | s2 small.py:52 add | s2 141 x0
+    mov tmua, rf15 ; smul24 rf40, rf40, rf49                        # s2 141 x6 | s2 small.py:52 mul
+    mov tmuau, rf28 ; smul24 rf49, rf61, rf49                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    mov tmuau, rf32 ; add rf40, rf40, rf6 ; thrsw ; ldtmu.rf32      # s2 143 load dst | s2 small.py:52 add | s2 141 x5 | uniform 0xfffffffd (u8)
+    mov tmuau, rf39 ; smul24 rf39, rf32, rf60                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
     add rf32, rf34, rf49 ; smul24 rf34, rf32, rf45                  # s2 small.py:52 s0 | s2 small.py:52 mul
-    add rf34, rf39, rf6 ; add rf49, rf34, rf6 ; thrsw ; ldtmu.rf39  # s2 small.py:52 add | s2 140 x2
-    mov tmuau, rf42 ; smul24 rf42, rf39, rf45                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    add rf34, rf39, rf6 ; add rf49, rf34, rf6 ; thrsw ; ldtmu.rf39  # s2 small.py:52 add | s2 141 x2
+    mov tmuau, rf42 ; smul24 rf42, rf39, rf45                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
     add rf34, rf34, rf42 ; smul24 rf42, rf61, rf52                  # s2 small.py:52 s2 | s2 small.py:52 mul
-    sub rf40, rf40, rf42 ; smul24 rf42, rf39, rf53 ; thrsw ; ldtmu.rf39 # s2 small.py:52 s1 | s2 small.py:52 mul | s2 140 x3
-    mov tmuau, rf51 ; smul24 rf51, rf39, rf56                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    sub rf40, rf40, rf42 ; smul24 rf42, rf39, rf53 ; thrsw ; ldtmu.rf39 # s2 small.py:52 s1 | s2 small.py:52 mul | s2 141 x3
+    mov tmuau, rf51 ; smul24 rf51, rf39, rf56                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
     sub rf39, rf49, rf42 ; smul24 rf42, rf39, rf59                  # s2 small.py:52 s3 | s2 small.py:52 mul
-    nop ; add rf53, rf28, rf19 ; thrsw ; ldtmu.rf49                 # s2 142 store dst | s2 140 x4
-    mov tmuau, rf44 ; smul24 rf44, rf49, rf59                       # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    nop ; add rf53, rf28, rf19 ; thrsw ; ldtmu.rf49                 # s2 143 store dst | s2 141 x4
+    mov tmuau, rf44 ; smul24 rf44, rf49, rf59                       # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
     add rf44, rf51, rf44 ; smul24 rf49, rf49, rf56                  # s2 small.py:52 s4 | s2 small.py:52 mul
-    sub rf49, rf42, rf49 ; sub rf51, rf32, rf44 ; thrsw ; ldtmu.rf42 # s2 small.py:52 s5 | s2 small.py:46 sub | s2 140 x1
-    asr rf51, rf51, 14 ; mov tmuau, rf57                            # s2 small.py:46 t4 | s2 142 load dst | uniform 0xfffffffd (u8)
+    sub rf49, rf42, rf49 ; sub rf51, rf32, rf44 ; thrsw ; ldtmu.rf42 # s2 small.py:52 s5 | s2 small.py:46 sub | s2 141 x1
+    asr rf51, rf51, 14 ; mov tmuau, rf57                            # s2 small.py:46 t4 | s2 143 load dst | uniform 0xfffffffd (u8)
     sub rf59, rf40, rf49 ; smul24 rf56, rf42, rf38                  # s2 small.py:46 sub | s2 small.py:52 mul
-    add rf42, rf32, rf44 ; smul24 rf44, rf42, rf48 ; thrsw ; ldtmu.rf32 # s2 small.py:45 add | s2 small.py:52 mul | s2 140 x6
-    asr rf57, rf59, 14 ; add tmuau, rf57, rf19                      # s2 small.py:46 t5 | s2 142 load dst | uniform 0xfffffffd (u8)
+    add rf42, rf32, rf44 ; smul24 rf44, rf42, rf48 ; thrsw ; ldtmu.rf32 # s2 small.py:45 add | s2 small.py:52 mul | s2 141 x6
+    asr rf57, rf59, 14 ; add tmuau, rf57, rf19                      # s2 small.py:46 t5 | s2 143 load dst | uniform 0xfffffffd (u8)
     asr rf48, rf42, 14 ; smul24 rf42, rf32, rf48                    # s2 small.py:45 t0 | s2 small.py:52 mul
-    add rf32, rf56, rf42 ; smul24 rf42, rf32, rf38 ; thrsw ; ldtmu.rf38 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 142 load dst
-    mov tmua, rf20 ; sub rf42, rf44, rf42                           # s2 140 x7 | s2 small.py:52 s7
+    add rf32, rf56, rf42 ; smul24 rf42, rf32, rf38 ; thrsw ; ldtmu.rf38 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 143 load dst
+    mov tmua, rf20 ; sub rf42, rf44, rf42                           # s2 141 x7 | s2 small.py:52 s7
     sub rf44, rf34, rf32 ; sub rf56, rf39, rf42                     # s2 small.py:46 sub
-    add rf32, rf34, rf32 ; smul24 rf34, rf51, rf47 ; thrsw ; ldtmu.rf59 # s2 small.py:45 add | s2 small.py:52 mul | s2 142 load dst
-    asr rf44, rf44, 14 ; mov tmua, rf21                             # s2 small.py:46 t6 | s2 140 x0
+    add rf32, rf34, rf32 ; smul24 rf34, rf51, rf47 ; thrsw ; ldtmu.rf59 # s2 small.py:45 add | s2 small.py:52 mul | s2 143 load dst
+    asr rf44, rf44, 14 ; mov tmua, rf21                             # s2 small.py:46 t6 | s2 141 x0
     asr rf51, rf56, 14 ; smul24 rf56, rf51, rf7                     # s2 small.py:46 t7 | s2 small.py:52 mul
-    add rf34, rf34, rf6 ; add rf56, rf56, rf6 ; thrsw ; ldtmu.rf52  # s2 small.py:52 add | s2 142 load dst
-    asr rf32, rf32, 14 ; mov tmua, rf22                             # s2 small.py:45 t2 | s2 140 x5
-    sub rf45, rf28, -1 ; smul24 rf61, rf57, rf7                     # s2 142 load dst | s2 small.py:52 mul
-    add rf58, rf45, rf19 ; smul24 rf57, rf57, rf47 ; thrsw ; ldtmu.rf60 # s2 142 load dst | s2 small.py:52 mul
-    mov tmua, rf23 ; smul24 rf62, rf51, rf47                        # s2 140 x2 | s2 small.py:52 mul
+    add rf34, rf34, rf6 ; add rf56, rf56, rf6 ; thrsw ; ldtmu.rf52  # s2 small.py:52 add | s2 143 load dst
+    asr rf32, rf32, 14 ; mov tmua, rf22                             # s2 small.py:45 t2 | s2 141 x5
+    sub rf45, rf28, -1 ; smul24 rf61, rf57, rf7                     # s2 143 load dst | s2 small.py:52 mul
+    add rf58, rf45, rf19 ; smul24 rf57, rf57, rf47 ; thrsw ; ldtmu.rf60 # s2 143 load dst | s2 small.py:52 mul
+    mov tmua, rf23 ; smul24 rf62, rf51, rf47                        # s2 141 x2 | s2 small.py:52 mul
     add rf34, rf34, rf61 ; smul24 rf51, rf51, rf7                   # s2 small.py:52 a0 | s2 small.py:52 mul
-    sub rf47, rf56, rf57 ; smul24 rf56, rf44, rf47 ; thrsw ; ldtmu.rf57 # s2 small.py:52 a1 | s2 small.py:52 mul | s2 142 load dst
-    mov tmua, rf24 ; smul24 rf44, rf44, rf7                         # s2 140 x3 | s2 small.py:52 mul
+    sub rf47, rf56, rf57 ; smul24 rf56, rf44, rf47 ; thrsw ; ldtmu.rf57 # s2 small.py:52 a1 | s2 small.py:52 mul | s2 143 load dst
+    mov tmua, rf24 ; smul24 rf44, rf44, rf7                         # s2 141 x3 | s2 small.py:52 mul
     add rf51, rf51, rf56 ; sub rf44, rf62, rf44                     # s2 small.py:52 b1 | s2 small.py:52 b0
-    add rf56, rf58, rf19 ; add rf40, rf40, rf49 ; thrsw ; ldtmu.rf49 # s2 142 load dst | s2 small.py:45 add
-    asr rf40, rf40, 14 ; mov tmua, rf25                             # s2 small.py:45 t1 | s2 140 x4
+    add rf56, rf58, rf19 ; add rf40, rf40, rf49 ; thrsw ; ldtmu.rf49 # s2 143 load dst | s2 small.py:45 add
+    asr rf40, rf40, 14 ; mov tmua, rf25                             # s2 small.py:45 t1 | s2 141 x4
     add rf42, rf39, rf42 ; sub rf39, rf34, rf44                     # s2 small.py:45 add | s2 small.py:46 sub
     asr rf62, rf42, 14 ; sub rf42, rf47, rf51                       # s2 small.py:45 t3 | s2 small.py:46 sub
-    asr rf39, rf39, 14 ; add rf61, rf56, rf19                       # s2 small.py:46 t6 | s2 142 load dst
+    asr rf39, rf39, 14 ; add rf61, rf56, rf19                       # s2 small.py:46 t6 | s2 143 load dst
     asr rf55, rf42, 14 ; add rf42, rf48, rf32                       # s2 small.py:46 t7 | s2 small.py:110 residuals0
-    add rf34, rf34, rf44 ; add rf50, rf61, rf19 ; thrsw ; ldtmu.rf44 # s2 small.py:45 add | s2 142 load dst
-    asr rf34, rf34, 14 ; mov tmua, rf26                             # s2 small.py:45 t4 | s2 140 x1
-    add rf32, rf42, rf16 ; sub rf42, rf48, rf32                     # s2 142 rshr | s2 small.py:111 t2
-    asr rf32, rf32, 5 ; add rf48, rf39, rf55                        # s2 142 rshr | s2 small.py:113 add
-    add rf32, rf38, rf32 ; smul24 rf38, rf48, rf5 ; thrsw ; ldtmu.rf48 # s2 142 add | s2 small.py:33 mul | s2 142 load dst
-    max rf32, rf32, 0 ; mov tmua, rf27                              # s2 142 clip | s2 140 x6
+    add rf34, rf34, rf44 ; add rf50, rf61, rf19 ; thrsw ; ldtmu.rf44 # s2 small.py:45 add | s2 143 load dst
+    asr rf34, rf34, 14 ; mov tmua, rf26                             # s2 small.py:45 t4 | s2 141 x1
+    add rf32, rf42, rf16 ; sub rf42, rf48, rf32                     # s2 143 rshr | s2 small.py:111 t2
+    asr rf32, rf32, 5 ; add rf48, rf39, rf55                        # s2 143 rshr | s2 small.py:113 add
+    add rf32, rf38, rf32 ; smul24 rf38, rf48, rf5 ; thrsw ; ldtmu.rf48 # s2 143 add | s2 small.py:33 mul | s2 143 load dst
+    max rf32, rf32, 0 ; mov tmua, rf27                              # s2 143 clip | s2 141 x6
     sub rf34, 0, rf34 ; add rf38, rf38, rf6                         # s2 small.py:113 residuals1 | s2 small.py:33 residuals2
-    asr rf38, rf38, 14 ; add rf34, rf34, rf16                       # s2 small.py:33 residuals2 | s2 142 rshr
-    asr rf34, rf34, 5 ; add rf38, rf38, rf16                        # s2 142 rshr
-    add rf34, rf59, rf34 ; sub rf59, rf40, rf62 ; thrsw             # s2 142 add | s2 small.py:111 t3
-    max rf34, rf34, 0 ; sub rf39, rf39, rf55                        # s2 142 clip | s2 small.py:114 sub
-    asr rf38, rf38, 5 ; add rf55, rf50, rf19                        # s2 142 rshr | s2 142 load dst
-    add rf38, rf52, rf38 ; smul24 rf39, rf39, rf5 ; thrsw ; ldtmu.rf52 # s2 142 add | s2 small.py:33 mul | s2 140 x7
-    max rf38, rf38, 0 ; mov tmuau, rf45                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
+    asr rf38, rf38, 14 ; add rf34, rf34, rf16                       # s2 small.py:33 residuals2 | s2 143 rshr
+    asr rf34, rf34, 5 ; add rf38, rf38, rf16                        # s2 143 rshr
+    add rf34, rf59, rf34 ; sub rf59, rf40, rf62 ; thrsw             # s2 143 add | s2 small.py:111 t3
+    max rf34, rf34, 0 ; sub rf39, rf39, rf55                        # s2 143 clip | s2 small.py:114 sub
+    asr rf38, rf38, 5 ; add rf55, rf50, rf19                        # s2 143 rshr | s2 143 load dst
+    add rf38, rf52, rf38 ; smul24 rf39, rf39, rf5 ; thrsw ; ldtmu.rf52 # s2 143 add | s2 small.py:33 mul | s2 141 x7
+    max rf38, rf38, 0 ; mov tmuau, rf45                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
     add rf37, rf39, rf6 ; smul24 rf39, rf52, rf37                   # s2 small.py:33 rshr | s2 small.py:52 mul
     add rf39, rf39, rf6 ; smul24 rf52, rf52, rf63 ; thrsw           # s2 small.py:52 add | s2 small.py:52 mul
     asr rf37, rf37, 14 ; add rf52, rf52, rf6                        # s2 small.py:33 rshr | s2 small.py:52 add
     sub rf37, 0, rf37 ; add rf47, rf47, rf51                        # s2 small.py:114 residuals5 | s2 small.py:45 add
-    add rf42, rf42, rf59 ; sub rf59, rf42, rf59 ; thrsw ; ldtmu.rf51 # s2 small.py:113 add | s2 small.py:114 sub | s2 140 x0
-    asr rf47, rf47, 14 ; mov tmuau, rf58                            # s2 small.py:45 residuals6 | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf58, rf55, rf19 ; smul24 rf42, rf42, rf5                   # s2 142 load dst | s2 small.py:33 mul
+    add rf42, rf42, rf59 ; sub rf59, rf42, rf59 ; thrsw ; ldtmu.rf51 # s2 small.py:113 add | s2 small.py:114 sub | s2 141 x0
+    asr rf47, rf47, 14 ; mov tmuau, rf58                            # s2 small.py:45 residuals6 | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf58, rf55, rf19 ; smul24 rf42, rf42, rf5                   # s2 143 load dst | s2 small.py:33 mul
     add rf42, rf42, rf6 ; smul24 rf59, rf59, rf5 ; thrsw            # s2 small.py:33 rshr | s2 small.py:33 mul
     asr rf42, rf42, 14 ; add rf59, rf59, rf6                        # s2 small.py:33 rshr | s2 small.py:33 residuals4
     asr rf59, rf59, 14 ; smul24 rf63, rf51, rf63                    # s2 small.py:33 residuals4 | s2 small.py:52 mul
-    add rf39, rf59, rf16 ; add rf59, rf39, rf63 ; thrsw ; ldtmu.rf63 # s2 142 rshr | s2 small.py:52 s0 | s2 140 x5
-    asr rf39, rf39, 5 ; mov tmuau, rf56                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf37, rf37, rf16 ; smul24 rf43, rf63, rf43 ; ldtmu.rf56     # s2 142 rshr | s2 small.py:52 mul | s2 140 x2
-    asr rf37, rf37, 5 ; mov tmuau, rf61                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf43, rf43, rf6 ; smul24 rf61, rf63, rf33 ; thrsw ; ldtmu.rf63 # s2 small.py:52 add | s2 small.py:52 mul | s2 140 x3
-    mov tmuau, rf50 ; sub rf42, 0, rf42                             # s2 142 load dst | s2 small.py:113 residuals3 | uniform 0xfffffffd (u8)
-    add rf42, rf42, rf16 ; add rf50, rf61, rf6 ; ldtmu.rf61         # s2 142 rshr | s2 small.py:52 add | s2 140 x4
-    asr rf42, rf42, 5 ; mov tmuau, rf55                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf42, rf60, rf42 ; smul24 rf60, rf63, rf54 ; thrsw ; ldtmu.rf55 # s2 142 add | s2 small.py:52 mul | s2 140 x1
-    max rf42, rf42, 0 ; mov tmuau, rf58                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf33, rf57, rf39 ; smul24 rf39, rf56, rf33 ; ldtmu.rf57     # s2 142 add | s2 small.py:52 mul | s2 140 x6
-    max rf33, rf33, 0 ; add tmuau, rf58, rf19                       # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    add rf39, rf43, rf39 ; smul24 rf43, rf61, rf31 ; thrsw ; ldtmu.rf58 # s2 small.py:52 s2 | s2 small.py:52 mul | s2 142 load dst
-    add rf31, rf53, rf19 ; smul24 rf63, rf63, rf31                  # s2 142 store dst | s2 small.py:52 mul
+    add rf39, rf59, rf16 ; add rf59, rf39, rf63 ; thrsw ; ldtmu.rf63 # s2 143 rshr | s2 small.py:52 s0 | s2 141 x5
+    asr rf39, rf39, 5 ; mov tmuau, rf56                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf37, rf37, rf16 ; smul24 rf43, rf63, rf43 ; ldtmu.rf56     # s2 143 rshr | s2 small.py:52 mul | s2 141 x2
+    asr rf37, rf37, 5 ; mov tmuau, rf61                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf43, rf43, rf6 ; smul24 rf61, rf63, rf33 ; thrsw ; ldtmu.rf63 # s2 small.py:52 add | s2 small.py:52 mul | s2 141 x3
+    mov tmuau, rf50 ; sub rf42, 0, rf42                             # s2 143 load dst | s2 small.py:113 residuals3 | uniform 0xfffffffd (u8)
+    add rf42, rf42, rf16 ; add rf50, rf61, rf6 ; ldtmu.rf61         # s2 143 rshr | s2 small.py:52 add | s2 141 x4
+    asr rf42, rf42, 5 ; mov tmuau, rf55                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf42, rf60, rf42 ; smul24 rf60, rf63, rf54 ; thrsw ; ldtmu.rf55 # s2 143 add | s2 small.py:52 mul | s2 141 x1
+    max rf42, rf42, 0 ; mov tmuau, rf58                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf33, rf57, rf39 ; smul24 rf39, rf56, rf33 ; ldtmu.rf57     # s2 143 add | s2 small.py:52 mul | s2 141 x6
+    max rf33, rf33, 0 ; add tmuau, rf58, rf19                       # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    add rf39, rf43, rf39 ; smul24 rf43, rf61, rf31 ; thrsw ; ldtmu.rf58 # s2 small.py:52 s2 | s2 small.py:52 mul | s2 143 load dst
+    add rf31, rf53, rf19 ; smul24 rf63, rf63, rf31                  # s2 143 store dst | s2 small.py:52 mul
     add rf43, rf60, rf43 ; smul24 rf54, rf61, rf54                  # s2 small.py:52 s4 | s2 small.py:52 mul
-    sub rf63, rf63, rf54 ; smul24 rf54, rf55, rf46 ; thrsw ; ldtmu.rf60 # s2 small.py:52 s5 | s2 small.py:52 mul | s2 142 load dst
+    sub rf63, rf63, rf54 ; smul24 rf54, rf55, rf46 ; thrsw ; ldtmu.rf60 # s2 small.py:52 s5 | s2 small.py:52 mul | s2 143 load dst
     sub rf61, rf59, rf43 ; smul24 rf55, rf55, rf36                  # s2 small.py:46 sub | s2 small.py:52 mul
     asr rf61, rf61, 14 ; smul24 rf36, rf57, rf36                    # s2 small.py:46 t4 | s2 small.py:52 mul
-    add rf36, rf54, rf36 ; smul24 rf46, rf57, rf46 ; thrsw ; ldtmu.rf54 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 142 load dst
+    add rf36, rf54, rf36 ; smul24 rf46, rf57, rf46 ; thrsw ; ldtmu.rf54 # s2 small.py:52 s6 | s2 small.py:52 mul | s2 143 load dst
     sub rf46, rf55, rf46 ; smul24 rf30, rf51, rf30                  # s2 small.py:52 s7 | s2 small.py:52 mul
     sub rf29, rf52, rf30 ; smul24 rf30, rf56, rf29                  # s2 small.py:52 s1 | s2 small.py:52 mul
-    sub rf50, rf50, rf30 ; add rf30, rf31, rf19 ; thrsw ; ldtmu.rf52 # s2 small.py:52 s3 | s2 142 store dst | s2 142 load dst
+    sub rf50, rf50, rf30 ; add rf30, rf31, rf19 ; thrsw ; ldtmu.rf52 # s2 small.py:52 s3 | s2 143 store dst | s2 143 load dst
     sub rf51, rf39, rf36 ; sub rf56, rf29, rf63                     # s2 small.py:46 sub
     asr rf51, rf51, 14 ; sub rf55, rf50, rf46                       # s2 small.py:46 t6 | s2 small.py:46 sub
     asr rf56, rf56, 14 ; smul24 rf57, rf61, rf35                    # s2 small.py:46 t5 | s2 small.py:52 mul
     asr rf55, rf55, 14 ; smul24 rf61, rf61, rf7                     # s2 small.py:46 t7 | s2 small.py:52 mul
-    add rf40, rf47, rf16 ; add rf47, rf40, rf62 ; thrsw ; ldtmu.rf62 # s2 142 rshr | s2 small.py:110 t1 | s2 142 load dst
-    asr rf40, rf40, 5 ; add rf37, rf49, rf37                        # s2 142 rshr | s2 142 add
-    max rf49, rf37, 0 ; add rf37, rf30, rf19                        # s2 142 clip | s2 142 store dst
+    add rf40, rf47, rf16 ; add rf47, rf40, rf62 ; thrsw ; ldtmu.rf62 # s2 143 rshr | s2 small.py:110 t1 | s2 143 load dst
+    asr rf40, rf40, 5 ; add rf37, rf49, rf37                        # s2 143 rshr | s2 143 add
+    max rf49, rf37, 0 ; add rf37, rf30, rf19                        # s2 143 clip | s2 143 store dst
     add rf57, rf57, rf6 ; add rf61, rf61, rf6 ; thrsw               # s2 small.py:52 add
     sub rf43, 0, rf47 ; add rf47, rf59, rf43                        # s2 small.py:114 residuals7 | s2 small.py:45 add
     asr rf47, rf47, 14 ; smul24 rf59, rf56, rf7                     # s2 small.py:45 t0 | s2 small.py:52 mul
-    add rf36, rf39, rf36 ; smul24 rf39, rf56, rf35 ; thrsw ; ldtmu.rf56 # s2 small.py:45 add | s2 small.py:52 mul | s2 142 load dst
+    add rf36, rf39, rf36 ; smul24 rf39, rf56, rf35 ; thrsw ; ldtmu.rf56 # s2 small.py:45 add | s2 small.py:52 mul | s2 143 load dst
     asr rf36, rf36, 14 ; add rf57, rf57, rf59                       # s2 small.py:45 t2 | s2 small.py:52 a0
-    sub rf61, rf61, rf39 ; smul24 rf39, rf55, rf35 ; ldtmu.rf59     # s2 small.py:52 a1 | s2 small.py:52 mul | s2 142 load dst
-    min tmud, rf32, rf18 ; sub.pushc -, rf1, rf4                    # s2 142 store dst
-    mov.ifna tmuau, rf28 ; smul24 rf28, rf55, rf7                   # s2 142 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
-    min tmud, rf34, rf18 ; smul24 rf34, rf51, rf35 ; ldtmu.rf35     # s2 142 store dst | s2 small.py:52 mul | s2 142 load dst
-    mov.ifna tmuau, rf53 ; smul24 rf51, rf51, rf7                   # s2 142 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
-    min tmud, rf38, rf18 ; add rf28, rf28, rf34                     # s2 142 store dst | s2 small.py:52 b1
-    mov.ifna tmuau, rf31 ; sub rf31, rf39, rf51                     # s2 142 store dst | s2 small.py:52 b0 | uniform 0xfffffffd (u8)
-    min tmud, rf42, rf18 ; add rf42, rf37, rf19                     # s2 142 store dst
-    mov.ifna tmuau, rf30 ; add rf30, rf43, rf16                     # s2 142 store dst | s2 142 rshr | uniform 0xfffffffd (u8)
-    min tmud, rf33, rf18 ; add rf33, rf44, rf40                     # s2 142 store dst | s2 142 add
-    asr rf30, rf30, 5 ; mov.ifna tmuau, rf37                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf49, rf18 ; add rf29, rf29, rf63                     # s2 142 store dst | s2 small.py:45 add
-    max rf33, rf33, 0 ; add rf46, rf50, rf46                        # s2 142 clip | s2 small.py:45 add
+    sub rf61, rf61, rf39 ; smul24 rf39, rf55, rf35 ; ldtmu.rf59     # s2 small.py:52 a1 | s2 small.py:52 mul | s2 143 load dst
+    min tmud, rf32, rf18 ; sub.pushc -, rf1, rf4                    # s2 143 store dst
+    mov.ifna tmuau, rf28 ; smul24 rf28, rf55, rf7                   # s2 143 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    min tmud, rf34, rf18 ; smul24 rf34, rf51, rf35 ; ldtmu.rf35     # s2 143 store dst | s2 small.py:52 mul | s2 143 load dst
+    mov.ifna tmuau, rf53 ; smul24 rf51, rf51, rf7                   # s2 143 store dst | s2 small.py:52 mul | uniform 0xfffffffd (u8)
+    min tmud, rf38, rf18 ; add rf28, rf28, rf34                     # s2 143 store dst | s2 small.py:52 b1
+    mov.ifna tmuau, rf31 ; sub rf31, rf39, rf51                     # s2 143 store dst | s2 small.py:52 b0 | uniform 0xfffffffd (u8)
+    min tmud, rf42, rf18 ; add rf42, rf37, rf19                     # s2 143 store dst
+    mov.ifna tmuau, rf30 ; add rf30, rf43, rf16                     # s2 143 store dst | s2 143 rshr | uniform 0xfffffffd (u8)
+    min tmud, rf33, rf18 ; add rf33, rf44, rf40                     # s2 143 store dst | s2 143 add
+    asr rf30, rf30, 5 ; mov.ifna tmuau, rf37                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf49, rf18 ; add rf29, rf29, rf63                     # s2 143 store dst | s2 small.py:45 add
+    max rf33, rf33, 0 ; add rf46, rf50, rf46                        # s2 143 clip | s2 small.py:45 add
     asr rf50, rf29, 14 ; sub rf29, rf57, rf31                       # s2 small.py:45 t1 | s2 small.py:46 sub
     asr rf49, rf46, 14 ; sub rf46, rf61, rf28                       # s2 small.py:45 t3 | s2 small.py:46 sub
     asr rf63, rf29, 14 ; add rf29, rf47, rf36                       # s2 small.py:46 t6 | s2 small.py:110 residuals0
     asr rf46, rf46, 14 ; add rf31, rf57, rf31                       # s2 small.py:46 t7 | s2 small.py:45 add
-    asr rf31, rf31, 14 ; mov.ifna tmuau, rf42                       # s2 small.py:45 t4 | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf33, rf18 ; add rf33, rf42, rf19                     # s2 142 store dst
-    add rf29, rf48, rf30 ; add rf30, rf29, rf16                     # s2 142 add | s2 142 rshr
-    max rf29, rf29, 0 ; sub rf36, rf47, rf36                        # s2 142 clip | s2 small.py:111 t2
-    asr rf30, rf30, 5 ; add rf47, rf63, rf46                        # s2 142 rshr | s2 small.py:113 add
+    asr rf31, rf31, 14 ; mov.ifna tmuau, rf42                       # s2 small.py:45 t4 | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf33, rf18 ; add rf33, rf42, rf19                     # s2 143 store dst
+    add rf29, rf48, rf30 ; add rf30, rf29, rf16                     # s2 143 add | s2 143 rshr
+    max rf29, rf29, 0 ; sub rf36, rf47, rf36                        # s2 143 clip | s2 small.py:111 t2
+    asr rf30, rf30, 5 ; add rf47, rf63, rf46                        # s2 143 rshr | s2 small.py:113 add
     sub rf48, rf50, rf49 ; sub rf31, 0, rf31                        # s2 small.py:111 t3 | s2 small.py:113 residuals1
     add rf42, rf36, rf48 ; smul24 rf47, rf47, rf5                   # s2 small.py:113 add | s2 small.py:33 mul
-    mov.ifna tmuau, rf33 ; add rf30, rf58, rf30                     # s2 142 store dst | s2 142 add | uniform 0xfffffffd (u8)
-    min tmud, rf29, rf18 ; add rf29, rf31, rf16                     # s2 142 store dst | s2 142 rshr
-    max rf30, rf30, 0 ; add rf47, rf47, rf6                         # s2 142 clip | s2 small.py:33 residuals2
-    asr rf29, rf29, 5 ; smul24 rf42, rf42, rf5                      # s2 142 rshr | s2 small.py:33 mul
+    mov.ifna tmuau, rf33 ; add rf30, rf58, rf30                     # s2 143 store dst | s2 143 add | uniform 0xfffffffd (u8)
+    min tmud, rf29, rf18 ; add rf29, rf31, rf16                     # s2 143 store dst | s2 143 rshr
+    max rf30, rf30, 0 ; add rf47, rf47, rf6                         # s2 143 clip | s2 small.py:33 residuals2
+    asr rf29, rf29, 5 ; smul24 rf42, rf42, rf5                      # s2 143 rshr | s2 small.py:33 mul
     asr rf42, rf47, 14 ; add rf47, rf42, rf6                        # s2 small.py:33 residuals2 | s2 small.py:33 rshr
-    asr rf33, rf47, 14 ; add.ifna tmuau, rf33, rf19                 # s2 small.py:33 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf30, rf18 ; add rf29, rf60, rf29                     # s2 142 store dst | s2 142 add
-    max rf29, rf29, 0 ; add rf42, rf42, rf16                        # s2 142 clip | s2 142 rshr
-    asr rf36, rf42, 5 ; sub rf42, rf36, rf48                        # s2 142 rshr | s2 small.py:114 sub
+    asr rf33, rf47, 14 ; add.ifna tmuau, rf33, rf19                 # s2 small.py:33 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf18 ; add rf29, rf60, rf29                     # s2 143 store dst | s2 143 add
+    max rf29, rf29, 0 ; add rf42, rf42, rf16                        # s2 143 clip | s2 143 rshr
+    asr rf36, rf42, 5 ; sub rf42, rf36, rf48                        # s2 143 rshr | s2 small.py:114 sub
     sub rf46, rf63, rf46 ; sub rf33, 0, rf33                        # s2 small.py:114 sub | s2 small.py:113 residuals3
     tmuwt - ; smul24 rf42, rf42, rf5                                # s2 small.py:33 mul
-    mov.ifna tmuau, rf45 ; add rf45, rf45, rf19                     # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf29, rf18 ; smul24 rf29, rf46, rf5                   # s2 142 store dst | s2 small.py:33 mul
-    add rf33, rf54, rf36 ; add rf36, rf33, rf16                     # s2 142 add | s2 142 rshr
-    max rf33, rf33, 0 ; add rf42, rf42, rf6                         # s2 142 clip | s2 small.py:33 residuals4
-    asr rf29, rf36, 5 ; add rf36, rf29, rf6                         # s2 142 rshr | s2 small.py:33 rshr
-    asr rf42, rf42, 14 ; mov.ifna tmuau, rf45                       # s2 small.py:33 residuals4 | s2 142 store dst | uniform 0xfffffffd (u8)
-    asr rf45, rf36, 14 ; add rf36, rf45, rf19                       # s2 small.py:33 rshr | s2 142 store dst
-    min tmud, rf33, rf18 ; add rf33, rf42, rf16                     # s2 142 store dst | s2 142 rshr
-    asr rf33, rf33, 5 ; add rf29, rf52, rf29                        # s2 142 rshr | s2 142 add
-    max rf29, rf29, 0 ; mov.ifna tmuau, rf36                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    shl rf41, rf41, 5 ; add rf36, rf36, rf19                        # s2 142 store dst
-    min tmud, rf29, rf18 ; sub rf29, 0, rf45                        # s2 142 store dst | s2 small.py:114 residuals5
-    add rf29, rf61, rf28 ; add rf28, rf29, rf16                     # s2 small.py:45 add | s2 142 rshr
-    asr rf33, rf29, 14 ; add rf29, rf62, rf33                       # s2 small.py:45 residuals6 | s2 142 add
-    asr rf28, rf28, 5 ; mov.ifna tmuau, rf36                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    max rf29, rf29, 0 ; add rf36, rf36, rf19                        # s2 142 clip | s2 142 store dst
-    min tmud, rf29, rf18 ; add rf29, rf33, rf16                     # s2 142 store dst | s2 142 rshr
-    asr rf29, rf29, 5 ; add rf49, rf50, rf49                        # s2 142 rshr | s2 small.py:110 t1
-    add rf28, rf56, rf28 ; sub rf49, 0, rf49                        # s2 142 add | s2 small.py:114 residuals7
-    max rf28, rf28, 0 ; mov.ifna tmuau, rf36                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf28, rf18 ; add rf28, rf36, rf19                     # s2 142 store dst
-    add rf49, rf49, rf16 ; add rf29, rf59, rf29                     # s2 142 rshr | s2 142 add
-    asr rf49, rf49, 5 ; mov.ifna tmuau, rf28                        # s2 142 rshr | s2 142 store dst | uniform 0xfffffffd (u8)
-    max rf28, rf29, 0 ; add rf29, rf28, rf19                        # s2 142 clip | s2 142 store dst
-    min tmud, rf28, rf18 ; add rf28, rf35, rf49                     # s2 142 store dst | s2 142 add
-    max rf28, rf28, 0 ; mov.ifna tmuau, rf29                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf28, rf18 ; add rf28, rf4, rf41                      # s2 142 store dst | the item's record
+    mov.ifna tmuau, rf45 ; add rf45, rf45, rf19                     # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf29, rf18 ; smul24 rf29, rf46, rf5                   # s2 143 store dst | s2 small.py:33 mul
+    add rf33, rf54, rf36 ; add rf36, rf33, rf16                     # s2 143 add | s2 143 rshr
+    max rf33, rf33, 0 ; add rf42, rf42, rf6                         # s2 143 clip | s2 small.py:33 residuals4
+    asr rf29, rf36, 5 ; add rf36, rf29, rf6                         # s2 143 rshr | s2 small.py:33 rshr
+    asr rf42, rf42, 14 ; mov.ifna tmuau, rf45                       # s2 small.py:33 residuals4 | s2 143 store dst | uniform 0xfffffffd (u8)
+    asr rf45, rf36, 14 ; add rf36, rf45, rf19                       # s2 small.py:33 rshr | s2 143 store dst
+    min tmud, rf33, rf18 ; add rf33, rf42, rf16                     # s2 143 store dst | s2 143 rshr
+    asr rf33, rf33, 5 ; add rf29, rf52, rf29                        # s2 143 rshr | s2 143 add
+    max rf29, rf29, 0 ; mov.ifna tmuau, rf36                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    shl rf41, rf41, 5 ; add rf36, rf36, rf19                        # s2 143 store dst
+    min tmud, rf29, rf18 ; sub rf29, 0, rf45                        # s2 143 store dst | s2 small.py:114 residuals5
+    add rf29, rf61, rf28 ; add rf28, rf29, rf16                     # s2 small.py:45 add | s2 143 rshr
+    asr rf33, rf29, 14 ; add rf29, rf62, rf33                       # s2 small.py:45 residuals6 | s2 143 add
+    asr rf28, rf28, 5 ; mov.ifna tmuau, rf36                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    max rf29, rf29, 0 ; add rf36, rf36, rf19                        # s2 143 clip | s2 143 store dst
+    min tmud, rf29, rf18 ; add rf29, rf33, rf16                     # s2 143 store dst | s2 143 rshr
+    asr rf29, rf29, 5 ; add rf49, rf50, rf49                        # s2 143 rshr | s2 small.py:110 t1
+    add rf28, rf56, rf28 ; sub rf49, 0, rf49                        # s2 143 add | s2 small.py:114 residuals7
+    max rf28, rf28, 0 ; mov.ifna tmuau, rf36                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf18 ; add rf28, rf36, rf19                     # s2 143 store dst
+    add rf49, rf49, rf16 ; add rf29, rf59, rf29                     # s2 143 rshr | s2 143 add
+    asr rf49, rf49, 5 ; mov.ifna tmuau, rf28                        # s2 143 rshr | s2 143 store dst | uniform 0xfffffffd (u8)
+    max rf28, rf29, 0 ; add rf29, rf28, rf19                        # s2 143 clip | s2 143 store dst
+    min tmud, rf28, rf18 ; add rf28, rf35, rf49                     # s2 143 store dst | s2 143 add
+    max rf28, rf28, 0 ; mov.ifna tmuau, rf29                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf28, rf18 ; add rf28, rf4, rf41                      # s2 143 store dst | the item's record
     sub.pushc -, rf1, rf28 ; mov rf4, rf28                          # whether there is a trip more | next trip
-    nop ; add.ifnb tmuau, rf29, rf19                                # s2 142 store dst | uniform 0xfffffffd (u8)
+    nop ; add.ifnb tmuau, rf29, rf19                                # s2 143 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

@@ -83,20 +83,20 @@
     shl rf3, rf3, 2
     and rf2, rf0, 3 ; add rf3, rf3, rf2
     shl rf3, rf3, 3
-    shl rf5, rf2, 2                                                 # s1 138 x0
-    shl rf9, rf2, 1                                                 # s2 142 load dst
-    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 142 load dst
+    shl rf5, rf2, 2                                                 # s1 139 x0
+    shl rf9, rf2, 1                                                 # s2 143 load dst
+    setnnmode_uu ; sub rf1, rf1, 1                                  # s2 143 load dst
     shl rf1, rf1, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
     add rf2, rf2, rf3 ; add rf1, rf2, rf1 ; ldunifrf.rf4            # uniform value:threads
     umin tmuau, rf2, rf1 ; mov rf3, rf2 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf2, rf4, 5
-    nop ; add rf4, rf3, rf2 ; ldunifrf.rf6                          # the item's record | s1 138 x0 | uniform value:coeffs
-    nop ; add rf7, rf6, rf5 ; ldtmu.rf5                             # s1 138 x0 | the item's record
+    nop ; add rf4, rf3, rf2 ; ldunifrf.rf6                          # the item's record | s1 139 x0 | uniform value:coeffs
+    nop ; add rf7, rf6, rf5 ; ldtmu.rf5                             # s1 139 x0 | the item's record
     nop ; ldtmu.rf6                                                 # the item's record
-    shl rf8, rf6, 7                                                 # s1 138 x0
-    nop ; add rf8, rf7, rf8 ; ldunifrf.rf10                         # s1 138 x0 | s2 142 load dst | uniform value:dst
-    nop ; add rf24, rf10, rf9 ; ldunifrf.rf28                       # s2 142 load dst | s1 138 x4 | uniform 0x00000040
+    shl rf8, rf6, 7                                                 # s1 139 x0
+    nop ; add rf8, rf7, rf8 ; ldunifrf.rf10                         # s1 139 x0 | s2 143 load dst | uniform value:dst
+    nop ; add rf24, rf10, rf9 ; ldunifrf.rf28                       # s2 143 load dst | s1 139 x4 | uniform 0x00000040
     nop ; ldunifrf.rf9                                              # s1 small.py:33 mul | uniform 0x00002d41
     nop ; ldunifrf.rf10                                             # s1 small.py:33 s0 | uniform 0x00002000
     nop ; ldunifrf.rf11                                             # s1 small.py:28 mul | uniform 0x00003b21
@@ -111,41 +111,41 @@
     nop ; ldunifrf.rf20                                             # s2 small.py:52 mul | uniform 0x00003179
     nop ; ldunifrf.rf21                                             # s2 small.py:52 mul | uniform 0x00001294
     nop ; ldunifrf.rf22                                             # s2 small.py:52 mul | uniform 0x00003d3f
-    nop ; ldunifrf.rf23                                             # s2 142 rshr | uniform 0x00000010
-    nop ; ldunifrf.rf25                                             # s2 142 load dst | uniform 0x000000ff
-    nop ; ldunifrf.rf26                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; ldunifrf.rf27                                             # s2 142 load dst | uniform 0x00000100
+    nop ; ldunifrf.rf23                                             # s2 143 rshr | uniform 0x00000010
+    nop ; ldunifrf.rf25                                             # s2 143 load dst | uniform 0x000000ff
+    nop ; ldunifrf.rf26                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; ldunifrf.rf27                                             # s2 143 load dst | uniform 0x00000100
 loop:
-    tmuwt - ; add rf29, rf8, rf28 ; ldunifrf.rf30                   # s1 138 x4 | s1 138 x2 | uniform 0xffffffe0
-    umin tmuau, rf4, rf1 ; add rf30, rf29, rf30                     # the item's record | s1 138 x2 | uniform 0xfffffffa (vec2)
-    mov tmua, rf8 ; add rf8, rf30, rf28 ; thrsw ; ldunifrf.rf28     # s1 138 x0 | s1 138 x6 | s1 138 x1 | uniform 0xffffffb0
-    mov tmua, rf29 ; add rf28, rf8, rf28 ; ldunifrf.rf29            # s1 138 x4 | s1 138 x1 | s1 138 x7 | uniform 0x00000060
-    mov tmua, rf30 ; add rf29, rf28, rf29 ; ldunifrf.rf30           # s1 138 x2 | s1 138 x7 | uniform 0xffffffe0
-    mov tmua, rf8 ; add rf31, rf29, rf30 ; thrsw ; ldtmu.rf8        # s1 138 x6 | s1 138 x5 | the item's record
-    mov tmua, rf28 ; add rf33, rf24, rf5 ; ldtmu.rf32               # s1 138 x1 | s2 142 load dst | the item's record
-    mov tmua, rf29 ; add rf34, rf33, rf26 ; ldtmu.rf29              # s1 138 x7 | s2 142 load dst | s1 138 x0
-    mov tmua, rf31 ; mov rf35, rf29.ih ; thrsw ; ldtmu.rf28         # s1 138 x5 | s1 138 x0 | s1 138 x4
-    add tmua, rf31, rf30 ; mov rf30, rf28.ih ; ldunifrf.rf31        # s1 138 x3 | s1 138 x4 | s1 small.py:28 mul | uniform 0x00003ec5
-    mov rf28, rf29.il ; mov rf29, rf28.il ; ldunifrf.rf36           # s1 138 x0 | s1 138 x4 | s1 small.py:28 mul | uniform 0x00000c7c
-    sub rf39, rf35, rf30 ; add rf37, rf28, rf29 ; thrsw ; ldtmu.rf38 # s1 small.py:37 sub | s1 small.py:37 add | s1 138 x2
-    mov rf40, rf38.ih ; mov rf38, rf38.il ; ldunifrf.rf41           # s1 138 x2 | s1 small.py:28 mul | uniform 0x00000c7c
+    tmuwt - ; add rf29, rf8, rf28 ; ldunifrf.rf30                   # s1 139 x4 | s1 139 x2 | uniform 0xffffffe0
+    umin tmuau, rf4, rf1 ; add rf30, rf29, rf30                     # the item's record | s1 139 x2 | uniform 0xfffffffa (vec2)
+    mov tmua, rf8 ; add rf8, rf30, rf28 ; thrsw ; ldunifrf.rf28     # s1 139 x0 | s1 139 x6 | s1 139 x1 | uniform 0xffffffb0
+    mov tmua, rf29 ; add rf28, rf8, rf28 ; ldunifrf.rf29            # s1 139 x4 | s1 139 x1 | s1 139 x7 | uniform 0x00000060
+    mov tmua, rf30 ; add rf29, rf28, rf29 ; ldunifrf.rf30           # s1 139 x2 | s1 139 x7 | uniform 0xffffffe0
+    mov tmua, rf8 ; add rf31, rf29, rf30 ; thrsw ; ldtmu.rf8        # s1 139 x6 | s1 139 x5 | the item's record
+    mov tmua, rf28 ; add rf33, rf24, rf5 ; ldtmu.rf32               # s1 139 x1 | s2 143 load dst | the item's record
+    mov tmua, rf29 ; add rf34, rf33, rf26 ; ldtmu.rf29              # s1 139 x7 | s2 143 load dst | s1 139 x0
+    mov tmua, rf31 ; mov rf35, rf29.ih ; thrsw ; ldtmu.rf28         # s1 139 x5 | s1 139 x0 | s1 139 x4
+    add tmua, rf31, rf30 ; mov rf30, rf28.ih ; ldunifrf.rf31        # s1 139 x3 | s1 139 x4 | s1 small.py:28 mul | uniform 0x00003ec5
+    mov rf28, rf29.il ; mov rf29, rf28.il ; ldunifrf.rf36           # s1 139 x0 | s1 139 x4 | s1 small.py:28 mul | uniform 0x00000c7c
+    sub rf39, rf35, rf30 ; add rf37, rf28, rf29 ; thrsw ; ldtmu.rf38 # s1 small.py:37 sub | s1 small.py:37 add | s1 139 x2
+    mov rf40, rf38.ih ; mov rf38, rf38.il ; ldunifrf.rf41           # s1 139 x2 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf30, rf35, rf30 ; smul24 rf35, rf40, rf12 ; ldunifrf.rf42  # s1 small.py:37 add | s1 small.py:28 mul | uniform 0x00003ec5
-    sub rf43, rf28, rf29 ; smul24 rf28, rf38, rf11 ; thrsw ; ldtmu.rf29 # s1 small.py:37 sub | s1 small.py:28 mul | s1 138 x6
-    mov rf44, rf29.ih ; mov rf29, rf29.il ; ldunifrf.rf45           # s1 138 x6 | s1 small.py:28 mul | uniform 0x00003ec5
-    add rf47, rf34, rf26 ; smul24 rf46, rf44, rf11 ; ldunifrf.rf48  # s2 142 load dst | s1 small.py:28 mul | uniform 0x00000c7c
-    sub rf49, rf35, rf46 ; smul24 rf35, rf29, rf12 ; thrsw ; ldtmu.rf46 # s1 small.py:28 sub | s1 small.py:28 mul | s1 138 x1
-    mov rf50, rf46.ih ; mov rf46, rf46.il ; ldunifrf.rf51           # s1 138 x1 | s1 small.py:28 mul | uniform 0x00000c7c
+    sub rf43, rf28, rf29 ; smul24 rf28, rf38, rf11 ; thrsw ; ldtmu.rf29 # s1 small.py:37 sub | s1 small.py:28 mul | s1 139 x6
+    mov rf44, rf29.ih ; mov rf29, rf29.il ; ldunifrf.rf45           # s1 139 x6 | s1 small.py:28 mul | uniform 0x00003ec5
+    add rf47, rf34, rf26 ; smul24 rf46, rf44, rf11 ; ldunifrf.rf48  # s2 143 load dst | s1 small.py:28 mul | uniform 0x00000c7c
+    sub rf49, rf35, rf46 ; smul24 rf35, rf29, rf12 ; thrsw ; ldtmu.rf46 # s1 small.py:28 sub | s1 small.py:28 mul | s1 139 x1
+    mov rf50, rf46.ih ; mov rf46, rf46.il ; ldunifrf.rf51           # s1 139 x1 | s1 small.py:28 mul | uniform 0x00000c7c
     add rf31, rf28, rf35 ; smul24 rf35, rf50, rf31 ; ldunifrf.rf52  # s1 small.py:28 add | s1 small.py:28 mul | uniform 0x00003ec5
-    add rf49, rf49, rf10 ; smul24 rf50, rf50, rf41 ; thrsw ; ldtmu.rf41 # s1 small.py:28 s2 | s1 small.py:28 mul | s1 138 x7
-    asr rf53, rf49, 14 ; mov rf49, rf41.ih                          # s1 small.py:28 s2 | s1 138 x7
-    mov rf36, rf41.il ; smul24 rf41, rf49, rf36 ; ldunifrf.rf28     # s1 138 x7 | s1 small.py:28 mul | s1 138 x4 | uniform 0x00000040
-    add rf41, rf35, rf41 ; smul24 rf42, rf49, rf42 ; thrsw ; ldtmu.rf35 # s1 small.py:28 add | s1 small.py:28 mul | s1 138 x5
-    mov rf49, rf35.ih ; mov rf35, rf35.il                           # s1 138 x5
+    add rf49, rf49, rf10 ; smul24 rf50, rf50, rf41 ; thrsw ; ldtmu.rf41 # s1 small.py:28 s2 | s1 small.py:28 mul | s1 139 x7
+    asr rf53, rf49, 14 ; mov rf49, rf41.ih                          # s1 small.py:28 s2 | s1 139 x7
+    mov rf36, rf41.il ; smul24 rf41, rf49, rf36 ; ldunifrf.rf28     # s1 139 x7 | s1 small.py:28 mul | s1 139 x4 | uniform 0x00000040
+    add rf41, rf35, rf41 ; smul24 rf42, rf49, rf42 ; thrsw ; ldtmu.rf35 # s1 small.py:28 add | s1 small.py:28 mul | s1 139 x5
+    mov rf49, rf35.ih ; mov rf35, rf35.il                           # s1 139 x5
     sub rf50, rf50, rf42 ; smul24 rf42, rf49, rf13                  # s1 small.py:28 sub | s1 small.py:28 mul
-    add rf49, rf41, rf10 ; smul24 rf54, rf49, rf14 ; ldtmu.rf41     # s1 small.py:28 s7 | s1 small.py:28 mul | s1 138 x3
-    asr rf49, rf49, 14 ; mov rf55, rf41.ih                          # s1 small.py:28 s7 | s1 138 x3
-    and.pushz -, rf0, 1 ; smul24 rf56, rf55, rf14                   # s2 140 x7 | s1 small.py:28 mul
-    mov rf41, rf41.il ; smul24 rf55, rf55, rf13                     # s1 138 x3 | s1 small.py:28 mul
+    add rf49, rf41, rf10 ; smul24 rf54, rf49, rf14 ; ldtmu.rf41     # s1 small.py:28 s7 | s1 small.py:28 mul | s1 139 x3
+    asr rf49, rf49, 14 ; mov rf55, rf41.ih                          # s1 small.py:28 s7 | s1 139 x3
+    and.pushz -, rf0, 1 ; smul24 rf56, rf55, rf14                   # s2 141 x7 | s1 small.py:28 mul
+    mov rf41, rf41.il ; smul24 rf55, rf55, rf13                     # s1 139 x3 | s1 small.py:28 mul
     add rf42, rf42, rf56 ; sub rf54, rf54, rf55                     # s1 small.py:28 add | s1 small.py:28 sub
     add rf45, rf42, rf10 ; smul24 rf42, rf46, rf45                  # s1 small.py:28 s6 | s1 small.py:28 mul
     asr rf48, rf45, 14 ; smul24 rf45, rf36, rf48                    # s1 small.py:28 s6 | s1 small.py:28 mul
@@ -153,7 +153,7 @@ loop:
     asr rf55, rf55, 14 ; smul24 rf35, rf35, rf14                    # s1 small.py:28 s5 | s1 small.py:28 mul
     add rf56, rf50, rf10 ; smul24 rf50, rf41, rf14                  # s1 small.py:28 s4 | s1 small.py:28 mul
     asr rf56, rf56, 14 ; smul24 rf41, rf41, rf13                    # s1 small.py:28 s4 | s1 small.py:28 mul
-    and.pushz -, rf0, 2 ; smul24 rf46, rf46, rf51                   # s2 140 x7 | s1 small.py:28 mul
+    and.pushz -, rf0, 2 ; smul24 rf46, rf46, rf51                   # s2 141 x7 | s1 small.py:28 mul
     add rf36, rf42, rf45 ; smul24 rf42, rf36, rf52                  # s1 small.py:28 add | s1 small.py:28 mul
     add rf35, rf54, rf50 ; sub rf41, rf35, rf41                     # s1 small.py:28 add | s1 small.py:28 sub
     sub rf42, rf46, rf42 ; add rf36, rf36, rf10                     # s1 small.py:28 sub | s1 small.py:28 s7
@@ -188,51 +188,51 @@ loop:
     asr rf30, rf52, 14 ; sub rf40, rf30, rf40                       # s1 small.py:33 m5 | s1 small.py:41 e3
     add rf39, rf49, rf48 ; sub rf48, rf39, rf53                     # s1 small.py:41 o7 | s1 small.py:41 e2
     add rf56, rf56, rf55 ; add rf55, rf38, rf46                     # s1 small.py:41 o4 | s1 small.py:41 y1
-    rot rf53, rf55, 1 ; sub rf49, rf50, rf35                        # s2 140 x7 | s1 small.py:41 y7
-    rot rf42, rf49, -1 ; add rf52, rf37, rf43                       # s2 140 x0 | s1 small.py:41 e1
+    rot rf53, rf55, 1 ; sub rf49, rf50, rf35                        # s2 141 x7 | s1 small.py:41 y7
+    rot rf42, rf49, -1 ; add rf52, rf37, rf43                       # s2 141 x0 | s1 small.py:41 e1
     sub rf37, rf37, rf43 ; add rf43, rf29, rf36                     # s1 small.py:41 e2 | s1 small.py:41 y3
-    rot rf45, rf43, -1 ; add rf54, rf41, rf39                       # s2 140 x0 | s1 small.py:41 y0
-    rot rf57, rf54, 1 ; sub rf51, rf48, rf31                        # s2 140 x7 | s1 small.py:41 y5
-    rot rf59, rf51, 1 ; add rf58, rf40, rf56                        # s2 140 x7 | s1 small.py:41 y3
-    rot rf61, rf58, -1 ; add rf60, rf52, rf44                       # s2 140 x7 | s1 small.py:41 y1
-    rot rf52, rf60, 1 ; sub rf44, rf52, rf44                        # s2 140 x0 | s1 small.py:41 y6
-    rot rf63, rf44, -1 ; add rf62, rf37, rf30                       # s2 140 x0 | s1 small.py:41 y2
-    rot rf37, rf62, -1 ; sub rf30, rf37, rf30                       # s2 140 x0 | s1 small.py:41 y5
-    rot rf41, rf30, 1 ; sub rf39, rf41, rf39                        # s2 140 x0 | s1 small.py:41 y7
-    rot rf48, rf39, -1 ; add rf31, rf48, rf31                       # s2 140 x7 | s1 small.py:41 y2
-    rot rf56, rf31, -1 ; sub rf40, rf40, rf56                       # s2 140 x7 | s1 small.py:41 y4
-    rot rf58, rf40, 1 ; mov.ifnb rf53, rf58                         # s2 140 x7
-    rot rf50, rf53, 2 ; add rf35, rf50, rf35                        # s2 140 x7 | s1 small.py:41 y0
-    rot rf36, rf35, 1 ; sub rf29, rf29, rf36                        # s2 140 x0 | s1 small.py:41 y4
-    rot rf46, rf29, 1 ; sub rf38, rf38, rf46                        # s2 140 x0 | s1 small.py:41 y6
-    rot rf31, rf38, -1 ; mov.ifnb rf57, rf31                        # s2 140 x7
-    rot rf39, rf57, 2 ; mov.ifnb rf59, rf39                         # s2 140 x7
-    rot rf61, rf59, -2 ; mov.ifnb rf55, rf61                        # s2 140 x7
-    rot rf42, rf55, 2 ; mov.ifnb rf30, rf42                         # s2 140 x7 | s2 140 x0
-    rot rf45, rf30, -2 ; mov.ifnb rf60, rf45                        # s2 140 x0
-    rot rf38, rf60, 2 ; mov.ifnb rf58, rf38                         # s2 140 x0 | s2 140 x7
-    rot rf56, rf58, -2 ; mov.ifnb rf54, rf56                        # s2 140 x7
-    rot rf63, rf54, 2 ; mov.ifnb rf29, rf63                         # s2 140 x7 | s2 140 x0
-    rot rf37, rf29, -2 ; mov.ifnb rf35, rf37                        # s2 140 x0
-    rot rf48, rf35, 2 ; mov.ifnb rf51, rf48                         # s2 140 x0 | s2 140 x7
-    rot rf49, rf51, -2 ; mov.ifnb rf41, rf49                        # s2 140 x7 | s2 140 x0
-    rot rf43, rf41, -2 ; mov.ifnb rf52, rf43                        # s2 140 x0
-    rot rf59, rf52, 2 ; mov.ifna rf50, rf59                         # s2 140 x0 | s2 140 x7
-    mov.ifnb rf40, rf31 ; mov.ifnb rf46, rf44                       # s2 140 x7 | s2 140 x0
-    rot rf62, rf40, -2 ; mov.ifnb rf36, rf62                        # s2 140 x7 | s2 140 x0
-    rot rf58, rf46, -2 ; mov.ifna rf39, rf58                        # s2 140 x0 | s2 140 x7
-    rot rf51, rf36, 2 ; mov.ifna rf42, rf51                         # s2 140 x0 | s2 140 x7
-    mov.ifna rf53, rf61 ; smul24 rf61, rf50, rf15                   # s2 140 x7 | s2 small.py:52 mul
-    mov.ifna rf60, rf45 ; mov.ifna rf38, rf30                       # s2 140 x0
-    mov.ifna rf63, rf40 ; mov.ifna rf57, rf56                       # s2 140 x7
-    mov.ifna rf35, rf37 ; smul24 rf37, rf39, rf15                   # s2 140 x0 | s2 small.py:52 mul
-    mov.ifna rf48, rf29 ; mov.ifna rf55, rf49                       # s2 140 x0 | s2 140 x7
+    rot rf45, rf43, -1 ; add rf54, rf41, rf39                       # s2 141 x0 | s1 small.py:41 y0
+    rot rf57, rf54, 1 ; sub rf51, rf48, rf31                        # s2 141 x7 | s1 small.py:41 y5
+    rot rf59, rf51, 1 ; add rf58, rf40, rf56                        # s2 141 x7 | s1 small.py:41 y3
+    rot rf61, rf58, -1 ; add rf60, rf52, rf44                       # s2 141 x7 | s1 small.py:41 y1
+    rot rf52, rf60, 1 ; sub rf44, rf52, rf44                        # s2 141 x0 | s1 small.py:41 y6
+    rot rf63, rf44, -1 ; add rf62, rf37, rf30                       # s2 141 x0 | s1 small.py:41 y2
+    rot rf37, rf62, -1 ; sub rf30, rf37, rf30                       # s2 141 x0 | s1 small.py:41 y5
+    rot rf41, rf30, 1 ; sub rf39, rf41, rf39                        # s2 141 x0 | s1 small.py:41 y7
+    rot rf48, rf39, -1 ; add rf31, rf48, rf31                       # s2 141 x7 | s1 small.py:41 y2
+    rot rf56, rf31, -1 ; sub rf40, rf40, rf56                       # s2 141 x7 | s1 small.py:41 y4
+    rot rf58, rf40, 1 ; mov.ifnb rf53, rf58                         # s2 141 x7
+    rot rf50, rf53, 2 ; add rf35, rf50, rf35                        # s2 141 x7 | s1 small.py:41 y0
+    rot rf36, rf35, 1 ; sub rf29, rf29, rf36                        # s2 141 x0 | s1 small.py:41 y4
+    rot rf46, rf29, 1 ; sub rf38, rf38, rf46                        # s2 141 x0 | s1 small.py:41 y6
+    rot rf31, rf38, -1 ; mov.ifnb rf57, rf31                        # s2 141 x7
+    rot rf39, rf57, 2 ; mov.ifnb rf59, rf39                         # s2 141 x7
+    rot rf61, rf59, -2 ; mov.ifnb rf55, rf61                        # s2 141 x7
+    rot rf42, rf55, 2 ; mov.ifnb rf30, rf42                         # s2 141 x7 | s2 141 x0
+    rot rf45, rf30, -2 ; mov.ifnb rf60, rf45                        # s2 141 x0
+    rot rf38, rf60, 2 ; mov.ifnb rf58, rf38                         # s2 141 x0 | s2 141 x7
+    rot rf56, rf58, -2 ; mov.ifnb rf54, rf56                        # s2 141 x7
+    rot rf63, rf54, 2 ; mov.ifnb rf29, rf63                         # s2 141 x7 | s2 141 x0
+    rot rf37, rf29, -2 ; mov.ifnb rf35, rf37                        # s2 141 x0
+    rot rf48, rf35, 2 ; mov.ifnb rf51, rf48                         # s2 141 x0 | s2 141 x7
+    rot rf49, rf51, -2 ; mov.ifnb rf41, rf49                        # s2 141 x7 | s2 141 x0
+    rot rf43, rf41, -2 ; mov.ifnb rf52, rf43                        # s2 141 x0
+    rot rf59, rf52, 2 ; mov.ifna rf50, rf59                         # s2 141 x0 | s2 141 x7
+    mov.ifnb rf40, rf31 ; mov.ifnb rf46, rf44                       # s2 141 x7 | s2 141 x0
+    rot rf62, rf40, -2 ; mov.ifnb rf36, rf62                        # s2 141 x7 | s2 141 x0
+    rot rf58, rf46, -2 ; mov.ifna rf39, rf58                        # s2 141 x0 | s2 141 x7
+    rot rf51, rf36, 2 ; mov.ifna rf42, rf51                         # s2 141 x0 | s2 141 x7
+    mov.ifna rf53, rf61 ; smul24 rf61, rf50, rf15                   # s2 141 x7 | s2 small.py:52 mul
+    mov.ifna rf60, rf45 ; mov.ifna rf38, rf30                       # s2 141 x0
+    mov.ifna rf63, rf40 ; mov.ifna rf57, rf56                       # s2 141 x7
+    mov.ifna rf35, rf37 ; smul24 rf37, rf39, rf15                   # s2 141 x0 | s2 small.py:52 mul
+    mov.ifna rf48, rf29 ; mov.ifna rf55, rf49                       # s2 141 x0 | s2 141 x7
     add rf50, rf61, rf10 ; smul24 rf61, rf50, rf16                  # s2 small.py:52 add | s2 small.py:52 mul
-    mov.ifna rf52, rf43 ; mov.ifna rf59, rf41                       # s2 140 x0
-    mov.ifna rf54, rf62 ; smul24 rf62, rf60, rf16                   # s2 140 x7 | s2 small.py:52 mul
+    mov.ifna rf52, rf43 ; mov.ifna rf59, rf41                       # s2 141 x0
+    mov.ifna rf54, rf62 ; smul24 rf62, rf60, rf16                   # s2 141 x7 | s2 small.py:52 mul
     add rf37, rf37, rf10 ; smul24 rf41, rf42, rf17                  # s2 small.py:52 add | s2 small.py:52 mul
-    mov.ifna rf36, rf58 ; smul24 rf42, rf42, rf18                   # s2 140 x0 | s2 small.py:52 mul
-    mov.ifna rf51, rf46 ; smul24 rf46, rf53, rf19                   # s2 140 x0 | s2 small.py:52 mul
+    mov.ifna rf36, rf58 ; smul24 rf42, rf42, rf18                   # s2 141 x0 | s2 small.py:52 mul
+    mov.ifna rf51, rf46 ; smul24 rf46, rf53, rf19                   # s2 141 x0 | s2 small.py:52 mul
     add rf58, rf61, rf10 ; smul24 rf61, rf38, rf20                  # s2 small.py:52 add | s2 small.py:52 mul
     add rf50, rf50, rf62 ; smul24 rf39, rf39, rf16                  # s2 small.py:52 s0 | s2 small.py:52 mul
     add rf62, rf41, rf10 ; smul24 rf41, rf35, rf16                  # s2 small.py:52 add | s2 small.py:52 mul
@@ -270,10 +270,10 @@ loop:
     add rf41, rf29, rf41 ; smul24 rf29, rf57, rf12                  # s2 small.py:45 add | s2 small.py:52 mul
     asr rf41, rf41, 14 ; add rf49, rf49, rf10                       # s2 small.py:45 t2 | s2 small.py:52 add
     add rf57, rf61, rf10 ; smul24 rf61, rf54, rf12                  # s2 small.py:52 add | s2 small.py:52 mul
-    mov tmuau, rf33 ; smul24 rf54, rf54, rf11 ; thrsw               # s2 142 load dst | s2 small.py:52 mul | uniform 0xfffffffe (u16)
+    mov tmuau, rf33 ; smul24 rf54, rf54, rf11 ; thrsw               # s2 143 load dst | s2 small.py:52 mul | uniform 0xfffffffe (u16)
     add rf37, rf37, rf39 ; smul24 rf39, rf58, rf11                  # s2 small.py:45 add | s2 small.py:52 mul
     asr rf37, rf37, 14 ; smul24 rf58, rf58, rf12                    # s2 small.py:45 t0 | s2 small.py:52 mul
-    add rf42, rf42, rf46 ; smul24 rf40, rf51, rf12 ; ldtmu.rf46     # s2 small.py:45 add | s2 small.py:52 mul | s2 142 load dst
+    add rf42, rf42, rf46 ; smul24 rf40, rf51, rf12 ; ldtmu.rf46     # s2 small.py:45 add | s2 small.py:52 mul | s2 143 load dst
     asr rf42, rf42, 14 ; smul24 rf51, rf51, rf11                    # s2 small.py:45 t2 | s2 small.py:52 mul
     add rf29, rf50, rf10 ; add rf50, rf29, rf10                     # s2 small.py:52 add
     add rf61, rf49, rf61 ; smul24 rf49, rf63, rf12                  # s2 small.py:52 a0 | s2 small.py:52 mul
@@ -283,7 +283,7 @@ loop:
     add rf29, rf29, rf49 ; smul24 rf49, rf60, rf12                  # s2 small.py:52 a0 | s2 small.py:52 mul
     sub rf50, rf50, rf54 ; smul24 rf54, rf60, rf11                  # s2 small.py:52 a1 | s2 small.py:52 mul
     sub rf39, rf39, rf49 ; add rf49, rf51, rf54                     # s2 small.py:52 b0 | s2 small.py:52 b1
-    mov tmuau, rf34 ; add rf34, rf62, rf41 ; thrsw                  # s2 142 load dst | s2 small.py:110 residuals0 | uniform 0xfffffffe (u16)
+    mov tmuau, rf34 ; add rf34, rf62, rf41 ; thrsw                  # s2 143 load dst | s2 small.py:110 residuals0 | uniform 0xfffffffe (u16)
     add rf38, rf53, rf38 ; add rf43, rf43, rf59                     # s2 small.py:45 add
     asr rf53, rf38, 14 ; sub rf38, rf61, rf40                       # s2 small.py:45 t1 | s2 small.py:46 sub
     asr rf59, rf43, 14 ; sub rf43, rf57, rf52                       # s2 small.py:45 t3 | s2 small.py:46 sub
@@ -291,108 +291,108 @@ loop:
     asr rf43, rf43, 14 ; add rf35, rf35, rf55                       # s2 small.py:46 t7 | s2 small.py:45 add
     asr rf35, rf35, 14 ; add rf36, rf36, rf48                       # s2 small.py:45 t1 | s2 small.py:45 add
     asr rf48, rf36, 14 ; sub rf36, rf29, rf39                       # s2 small.py:45 t3 | s2 small.py:46 sub
-    asr rf36, rf36, 14 ; mov tmuau, rf47                            # s2 small.py:46 t6 | s2 142 load dst | uniform 0xfffffffe (u16)
-    add rf54, rf47, rf26 ; sub rf55, rf50, rf49 ; thrsw ; ldtmu.rf47 # s2 142 load dst | s2 small.py:46 sub
-    asr rf34, rf55, 14 ; add rf55, rf34, rf23                       # s2 small.py:46 t7 | s2 142 rshr
-    asr rf40, rf55, 5 ; add rf55, rf61, rf40                        # s2 142 rshr | s2 small.py:45 add
-    asr rf55, rf55, 14 ; add rf38, rf38, rf23                       # s2 small.py:45 t4 | s2 142 rshr
-    asr rf38, rf38, 5 ; v8dot rf61, rf46, rf27                      # s2 142 rshr | s2 142 load dst
-    add rf29, rf29, rf39 ; mov tmuau, rf54 ; thrsw ; ldtmu.rf39     # s2 small.py:45 add | s2 142 load dst | uniform 0xfffffffe (u16)
-    asr rf29, rf29, 14 ; add rf54, rf54, rf26                       # s2 small.py:45 t4 | s2 142 load dst
+    asr rf36, rf36, 14 ; mov tmuau, rf47                            # s2 small.py:46 t6 | s2 143 load dst | uniform 0xfffffffe (u16)
+    add rf54, rf47, rf26 ; sub rf55, rf50, rf49 ; thrsw ; ldtmu.rf47 # s2 143 load dst | s2 small.py:46 sub
+    asr rf34, rf55, 14 ; add rf55, rf34, rf23                       # s2 small.py:46 t7 | s2 143 rshr
+    asr rf40, rf55, 5 ; add rf55, rf61, rf40                        # s2 143 rshr | s2 small.py:45 add
+    asr rf55, rf55, 14 ; add rf38, rf38, rf23                       # s2 small.py:45 t4 | s2 143 rshr
+    asr rf38, rf38, 5 ; v8dot rf61, rf46, rf27                      # s2 143 rshr | s2 143 load dst
+    add rf29, rf29, rf39 ; mov tmuau, rf54 ; thrsw ; ldtmu.rf39     # s2 small.py:45 add | s2 143 load dst | uniform 0xfffffffe (u16)
+    asr rf29, rf29, 14 ; add rf54, rf54, rf26                       # s2 small.py:45 t4 | s2 143 load dst
     sub rf62, rf62, rf41 ; add rf41, rf51, rf43                     # s2 small.py:111 t2 | s2 small.py:113 add
-    sub rf60, rf53, rf59 ; sub rf37, rf37, rf42 ; ldtmu.rf42        # s2 small.py:111 t3 | s2 small.py:111 t2 | s2 142 load dst
-    and rf46, rf46, rf25 ; mov tmuau, rf54 ; thrsw                  # s2 142 load dst | uniform 0xfffffffe (u16)
-    add rf58, rf54, rf26 ; add rf54, rf36, rf34                     # s2 142 load dst | s2 small.py:113 add
-    sub rf40, rf35, rf48 ; add rf61, rf61, rf40                     # s2 small.py:111 t3 | s2 142 add
-    max rf41, rf61, 0 ; smul24 rf61, rf41, rf9                      # s2 142 clip | s2 small.py:33 mul
-    min rf41, rf41, rf25 ; sub rf55, 0, rf55                        # s2 142 clip | s2 small.py:113 residuals1
-    shl rf41, rf41, 8 ; add rf63, rf62, rf60                        # s2 142 store dst | s2 small.py:113 add
-    add rf29, rf46, rf38 ; sub rf38, 0, rf29                        # s2 142 add | s2 small.py:113 residuals1
-    max rf29, rf29, 0 ; mov tmuau, rf58                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffe (u16)
-    min rf29, rf29, rf25 ; add rf46, rf58, rf26 ; thrsw ; ldtmu.rf58 # s2 142 clip | s2 142 load dst
+    sub rf60, rf53, rf59 ; sub rf37, rf37, rf42 ; ldtmu.rf42        # s2 small.py:111 t3 | s2 small.py:111 t2 | s2 143 load dst
+    and rf46, rf46, rf25 ; mov tmuau, rf54 ; thrsw                  # s2 143 load dst | uniform 0xfffffffe (u16)
+    add rf58, rf54, rf26 ; add rf54, rf36, rf34                     # s2 143 load dst | s2 small.py:113 add
+    sub rf40, rf35, rf48 ; add rf61, rf61, rf40                     # s2 small.py:111 t3 | s2 143 add
+    max rf41, rf61, 0 ; smul24 rf61, rf41, rf9                      # s2 143 clip | s2 small.py:33 mul
+    min rf41, rf41, rf25 ; sub rf55, 0, rf55                        # s2 143 clip | s2 small.py:113 residuals1
+    shl rf41, rf41, 8 ; add rf63, rf62, rf60                        # s2 143 store dst | s2 small.py:113 add
+    add rf29, rf46, rf38 ; sub rf38, 0, rf29                        # s2 143 add | s2 small.py:113 residuals1
+    max rf29, rf29, 0 ; mov tmuau, rf58                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffe (u16)
+    min rf29, rf29, rf25 ; add rf46, rf58, rf26 ; thrsw ; ldtmu.rf58 # s2 143 clip | s2 143 load dst
     add rf56, rf37, rf40 ; smul24 rf54, rf54, rf9                   # s2 small.py:113 add | s2 small.py:33 mul
-    add rf55, rf55, rf23 ; add rf61, rf61, rf10                     # s2 142 rshr | s2 small.py:33 residuals2
-    asr rf55, rf55, 5 ; smul24 rf63, rf63, rf9                      # s2 142 rshr | s2 small.py:33 mul
-    asr rf61, rf61, 14 ; add rf38, rf38, rf23                       # s2 small.py:33 residuals2 | s2 142 rshr
-    asr rf38, rf38, 5 ; mov tmuau, rf46                             # s2 142 rshr | s2 142 load dst | uniform 0xfffffffe (u16)
-    add rf54, rf54, rf10 ; v8dot rf45, rf47, rf27 ; thrsw ; ldtmu.rf30 # s2 small.py:33 residuals2 | s2 142 load dst
+    add rf55, rf55, rf23 ; add rf61, rf61, rf10                     # s2 143 rshr | s2 small.py:33 residuals2
+    asr rf55, rf55, 5 ; smul24 rf63, rf63, rf9                      # s2 143 rshr | s2 small.py:33 mul
+    asr rf61, rf61, 14 ; add rf38, rf38, rf23                       # s2 small.py:33 residuals2 | s2 143 rshr
+    asr rf38, rf38, 5 ; mov tmuau, rf46                             # s2 143 rshr | s2 143 load dst | uniform 0xfffffffe (u16)
+    add rf54, rf54, rf10 ; v8dot rf45, rf47, rf27 ; thrsw ; ldtmu.rf30 # s2 small.py:33 residuals2 | s2 143 load dst
     asr rf54, rf54, 14 ; smul24 rf56, rf56, rf9                     # s2 small.py:33 residuals2 | s2 small.py:33 mul
-    add rf46, rf63, rf10 ; add tmuau, rf46, rf26                    # s2 small.py:33 rshr | s2 142 load dst | uniform 0xfffffffe (u16)
+    add rf46, rf63, rf10 ; add tmuau, rf46, rf26                    # s2 small.py:33 rshr | s2 143 load dst | uniform 0xfffffffe (u16)
     asr rf56, rf46, 14 ; add rf46, rf56, rf10                       # s2 small.py:33 rshr
-    asr rf45, rf46, 14 ; add rf46, rf45, rf55                       # s2 small.py:33 rshr | s2 142 add
-    max rf46, rf46, 0 ; add rf61, rf61, rf23                        # s2 142 clip | s2 142 rshr
-    asr rf60, rf61, 5 ; sub rf61, rf62, rf60                        # s2 142 rshr | s2 small.py:114 sub
-    min rf47, rf46, rf25 ; v8dot rf46, rf47, 1                      # s2 142 clip | s2 142 load dst
-    shl rf47, rf47, 8 ; sub.pushc -, rf1, rf3                       # s2 142 store dst
-    tmuwt - ; add rf38, rf46, rf38 ; thrsw ; ldtmu.rf46             # the last trip's stores | s2 142 add | s2 142 load dst
-    max rf38, rf38, 0 ; add rf54, rf54, rf23                        # s2 142 clip | s2 142 rshr
-    asr rf54, rf54, 5 ; v8dot rf62, rf39, rf27                      # s2 142 rshr | s2 142 load dst
-    min rf37, rf38, rf25 ; sub rf38, rf37, rf40 ; ldtmu.rf40        # s2 142 clip | s2 small.py:114 sub | s2 142 load dst
+    asr rf45, rf46, 14 ; add rf46, rf45, rf55                       # s2 small.py:33 rshr | s2 143 add
+    max rf46, rf46, 0 ; add rf61, rf61, rf23                        # s2 143 clip | s2 143 rshr
+    asr rf60, rf61, 5 ; sub rf61, rf62, rf60                        # s2 143 rshr | s2 small.py:114 sub
+    min rf47, rf46, rf25 ; v8dot rf46, rf47, 1                      # s2 143 clip | s2 143 load dst
+    shl rf47, rf47, 8 ; sub.pushc -, rf1, rf3                       # s2 143 store dst
+    tmuwt - ; add rf38, rf46, rf38 ; thrsw ; ldtmu.rf46             # the last trip's stores | s2 143 add | s2 143 load dst
+    max rf38, rf38, 0 ; add rf54, rf54, rf23                        # s2 143 clip | s2 143 rshr
+    asr rf54, rf54, 5 ; v8dot rf62, rf39, rf27                      # s2 143 rshr | s2 143 load dst
+    min rf37, rf38, rf25 ; sub rf38, rf37, rf40 ; ldtmu.rf40        # s2 143 clip | s2 small.py:114 sub | s2 143 load dst
     sub rf51, rf51, rf43 ; sub rf43, 0, rf56                        # s2 small.py:114 sub | s2 small.py:113 residuals3
     sub rf34, rf36, rf34 ; smul24 rf36, rf61, rf9                   # s2 small.py:114 sub | s2 small.py:33 mul
-    and rf39, rf39, rf25 ; sub rf45, 0, rf45                        # s2 142 load dst | s2 small.py:113 residuals3
-    add tmud, rf29, rf41 ; smul24 rf29, rf38, rf9                   # s2 142 store dst | s2 small.py:33 mul
-    add rf51, rf62, rf60 ; smul24 rf60, rf51, rf9                   # s2 142 add | s2 small.py:33 mul
-    max rf43, rf51, 0 ; add rf51, rf43, rf23                        # s2 142 clip | s2 142 rshr
-    asr rf36, rf51, 5 ; add rf51, rf36, rf10                        # s2 142 rshr | s2 small.py:33 residuals4
+    and rf39, rf39, rf25 ; sub rf45, 0, rf45                        # s2 143 load dst | s2 small.py:113 residuals3
+    add tmud, rf29, rf41 ; smul24 rf29, rf38, rf9                   # s2 143 store dst | s2 small.py:33 mul
+    add rf51, rf62, rf60 ; smul24 rf60, rf51, rf9                   # s2 143 add | s2 small.py:33 mul
+    max rf43, rf51, 0 ; add rf51, rf43, rf23                        # s2 143 clip | s2 143 rshr
+    asr rf36, rf51, 5 ; add rf51, rf36, rf10                        # s2 143 rshr | s2 small.py:33 residuals4
     asr rf51, rf51, 14 ; smul24 rf34, rf34, rf9                     # s2 small.py:33 residuals4 | s2 small.py:33 mul
-    min rf43, rf43, rf25 ; add rf39, rf39, rf54                     # s2 142 clip | s2 142 add
-    max rf39, rf39, 0 ; add rf45, rf45, rf23                        # s2 142 clip | s2 142 rshr
-    asr rf29, rf45, 5 ; add rf45, rf29, rf10                        # s2 142 rshr | s2 small.py:33 residuals4
-    asr rf45, rf45, 14 ; v8dot rf54, rf42, rf27                     # s2 small.py:33 residuals4 | s2 142 load dst
-    min rf39, rf39, rf25 ; mov.ifna tmuau, rf33                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    shl rf43, rf43, 8 ; add rf60, rf60, rf10                        # s2 142 store dst | s2 small.py:33 rshr
-    asr rf60, rf60, 14 ; add rf33, rf33, rf26                       # s2 small.py:33 rshr | s2 142 store dst
-    and rf34, rf42, rf25 ; add rf42, rf34, rf10                     # s2 142 load dst | s2 small.py:33 rshr
-    asr rf37, rf42, 14 ; add tmud, rf37, rf47                       # s2 small.py:33 rshr | s2 142 store dst
-    add rf36, rf54, rf36 ; add rf51, rf51, rf23                     # s2 142 add | s2 142 rshr
-    max rf45, rf36, 0 ; add rf36, rf45, rf23                        # s2 142 clip | s2 142 rshr
-    asr rf34, rf51, 5 ; add rf29, rf34, rf29                        # s2 142 rshr | s2 142 add
-    asr rf36, rf36, 5 ; v8dot rf51, rf58, rf27                      # s2 142 rshr | s2 142 load dst
-    max rf29, rf29, 0 ; mov.ifna tmuau, rf33                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf45, rf45, rf25 ; sub rf60, 0, rf60                        # s2 142 clip | s2 small.py:114 residuals5
-    min rf29, rf29, rf25 ; add rf33, rf33, rf26                     # s2 142 clip | s2 142 store dst
-    shl rf45, rf45, 8 ; add rf52, rf57, rf52                        # s2 142 store dst | s2 small.py:45 add
-    asr rf39, rf52, 14 ; add tmud, rf39, rf43                       # s2 small.py:45 residuals6 | s2 142 store dst
-    and rf37, rf58, rf25 ; sub rf58, 0, rf37                        # s2 142 load dst | s2 small.py:114 residuals5
-    add rf51, rf60, rf23 ; add rf34, rf51, rf34                     # s2 142 rshr | s2 142 add
-    asr rf50, rf51, 5 ; add rf49, rf50, rf49                        # s2 142 rshr | s2 small.py:45 add
-    max rf58, rf34, 0 ; add rf34, rf58, rf23                        # s2 142 clip | s2 142 rshr
-    asr rf37, rf49, 14 ; add rf36, rf37, rf36                       # s2 small.py:45 residuals6 | s2 142 add
-    asr rf34, rf34, 5 ; v8dot rf49, rf30, rf27                      # s2 142 rshr | s2 142 load dst
-    max rf36, rf36, 0 ; mov.ifna tmuau, rf33                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf58, rf58, rf25 ; add rf33, rf33, rf26                     # s2 142 clip | s2 142 store dst
-    min rf30, rf36, rf25 ; v8dot rf36, rf30, 1                      # s2 142 clip | s2 142 load dst
-    shl rf39, rf58, 8 ; add rf58, rf39, rf23                        # s2 142 store dst | s2 142 rshr
-    asr rf50, rf58, 5 ; add rf49, rf49, rf50                        # s2 142 rshr | s2 142 add
-    max rf49, rf49, 0 ; add rf53, rf53, rf59                        # s2 142 clip | s2 small.py:110 t1
-    min rf29, rf49, rf25 ; add tmud, rf29, rf45                     # s2 142 clip | s2 142 store dst
-    shl rf37, rf29, 8 ; add rf29, rf37, rf23                        # s2 142 store dst | s2 142 rshr
-    asr rf29, rf29, 5 ; add rf35, rf35, rf48                        # s2 142 rshr | s2 small.py:110 t1
-    add rf34, rf36, rf34 ; v8dot rf36, rf46, rf27                   # s2 142 add | s2 142 load dst
-    max rf34, rf34, 0 ; mov.ifna tmuau, rf33                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf34, rf34, rf25 ; sub rf53, 0, rf53                        # s2 142 clip | s2 small.py:114 residuals7
-    add rf35, rf33, rf26 ; sub rf33, 0, rf35                        # s2 142 store dst | s2 small.py:114 residuals7
-    and rf36, rf46, rf25 ; add rf46, rf36, rf50                     # s2 142 load dst | s2 142 add
-    max rf46, rf46, 0 ; add rf53, rf53, rf23                        # s2 142 clip | s2 142 rshr
-    asr rf30, rf53, 5 ; add tmud, rf30, rf39                        # s2 142 rshr | s2 142 store dst
-    min rf46, rf46, rf25 ; add rf33, rf33, rf23                     # s2 142 clip | s2 142 rshr
-    asr rf33, rf33, 5 ; add rf29, rf36, rf29                        # s2 142 rshr | s2 142 add
-    max rf29, rf29, 0 ; v8dot rf36, rf40, rf27                      # s2 142 clip | s2 142 load dst
-    min rf29, rf29, rf25 ; mov.ifna tmuau, rf35                     # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    shl rf46, rf46, 8 ; add rf35, rf35, rf26                        # s2 142 store dst
-    and rf30, rf40, rf25 ; add rf36, rf36, rf30                     # s2 142 load dst | s2 142 add
-    max rf34, rf36, 0 ; add tmud, rf34, rf37                        # s2 142 clip | s2 142 store dst
-    min rf33, rf34, rf25 ; add rf30, rf30, rf33                     # s2 142 clip | s2 142 add
-    max rf30, rf30, 0 ; mov.ifna tmuau, rf35                        # s2 142 clip | s2 142 store dst | uniform 0xfffffffe (u16)
-    min rf30, rf30, rf25 ; add rf35, rf35, rf26                     # s2 142 clip | s2 142 store dst
-    shl rf29, rf33, 8 ; add tmud, rf29, rf46                        # s2 142 store dst
-    mov.ifna tmuau, rf35 ; mov rf6, rf32                            # s2 142 store dst | next trip | uniform 0xfffffffe (u16)
-    shl rf29, rf6, 7 ; add tmud, rf30, rf29                         # s1 138 x0 | s2 142 store dst
+    min rf43, rf43, rf25 ; add rf39, rf39, rf54                     # s2 143 clip | s2 143 add
+    max rf39, rf39, 0 ; add rf45, rf45, rf23                        # s2 143 clip | s2 143 rshr
+    asr rf29, rf45, 5 ; add rf45, rf29, rf10                        # s2 143 rshr | s2 small.py:33 residuals4
+    asr rf45, rf45, 14 ; v8dot rf54, rf42, rf27                     # s2 small.py:33 residuals4 | s2 143 load dst
+    min rf39, rf39, rf25 ; mov.ifna tmuau, rf33                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    shl rf43, rf43, 8 ; add rf60, rf60, rf10                        # s2 143 store dst | s2 small.py:33 rshr
+    asr rf60, rf60, 14 ; add rf33, rf33, rf26                       # s2 small.py:33 rshr | s2 143 store dst
+    and rf34, rf42, rf25 ; add rf42, rf34, rf10                     # s2 143 load dst | s2 small.py:33 rshr
+    asr rf37, rf42, 14 ; add tmud, rf37, rf47                       # s2 small.py:33 rshr | s2 143 store dst
+    add rf36, rf54, rf36 ; add rf51, rf51, rf23                     # s2 143 add | s2 143 rshr
+    max rf45, rf36, 0 ; add rf36, rf45, rf23                        # s2 143 clip | s2 143 rshr
+    asr rf34, rf51, 5 ; add rf29, rf34, rf29                        # s2 143 rshr | s2 143 add
+    asr rf36, rf36, 5 ; v8dot rf51, rf58, rf27                      # s2 143 rshr | s2 143 load dst
+    max rf29, rf29, 0 ; mov.ifna tmuau, rf33                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf45, rf45, rf25 ; sub rf60, 0, rf60                        # s2 143 clip | s2 small.py:114 residuals5
+    min rf29, rf29, rf25 ; add rf33, rf33, rf26                     # s2 143 clip | s2 143 store dst
+    shl rf45, rf45, 8 ; add rf52, rf57, rf52                        # s2 143 store dst | s2 small.py:45 add
+    asr rf39, rf52, 14 ; add tmud, rf39, rf43                       # s2 small.py:45 residuals6 | s2 143 store dst
+    and rf37, rf58, rf25 ; sub rf58, 0, rf37                        # s2 143 load dst | s2 small.py:114 residuals5
+    add rf51, rf60, rf23 ; add rf34, rf51, rf34                     # s2 143 rshr | s2 143 add
+    asr rf50, rf51, 5 ; add rf49, rf50, rf49                        # s2 143 rshr | s2 small.py:45 add
+    max rf58, rf34, 0 ; add rf34, rf58, rf23                        # s2 143 clip | s2 143 rshr
+    asr rf37, rf49, 14 ; add rf36, rf37, rf36                       # s2 small.py:45 residuals6 | s2 143 add
+    asr rf34, rf34, 5 ; v8dot rf49, rf30, rf27                      # s2 143 rshr | s2 143 load dst
+    max rf36, rf36, 0 ; mov.ifna tmuau, rf33                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf58, rf58, rf25 ; add rf33, rf33, rf26                     # s2 143 clip | s2 143 store dst
+    min rf30, rf36, rf25 ; v8dot rf36, rf30, 1                      # s2 143 clip | s2 143 load dst
+    shl rf39, rf58, 8 ; add rf58, rf39, rf23                        # s2 143 store dst | s2 143 rshr
+    asr rf50, rf58, 5 ; add rf49, rf49, rf50                        # s2 143 rshr | s2 143 add
+    max rf49, rf49, 0 ; add rf53, rf53, rf59                        # s2 143 clip | s2 small.py:110 t1
+    min rf29, rf49, rf25 ; add tmud, rf29, rf45                     # s2 143 clip | s2 143 store dst
+    shl rf37, rf29, 8 ; add rf29, rf37, rf23                        # s2 143 store dst | s2 143 rshr
+    asr rf29, rf29, 5 ; add rf35, rf35, rf48                        # s2 143 rshr | s2 small.py:110 t1
+    add rf34, rf36, rf34 ; v8dot rf36, rf46, rf27                   # s2 143 add | s2 143 load dst
+    max rf34, rf34, 0 ; mov.ifna tmuau, rf33                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf34, rf34, rf25 ; sub rf53, 0, rf53                        # s2 143 clip | s2 small.py:114 residuals7
+    add rf35, rf33, rf26 ; sub rf33, 0, rf35                        # s2 143 store dst | s2 small.py:114 residuals7
+    and rf36, rf46, rf25 ; add rf46, rf36, rf50                     # s2 143 load dst | s2 143 add
+    max rf46, rf46, 0 ; add rf53, rf53, rf23                        # s2 143 clip | s2 143 rshr
+    asr rf30, rf53, 5 ; add tmud, rf30, rf39                        # s2 143 rshr | s2 143 store dst
+    min rf46, rf46, rf25 ; add rf33, rf33, rf23                     # s2 143 clip | s2 143 rshr
+    asr rf33, rf33, 5 ; add rf29, rf36, rf29                        # s2 143 rshr | s2 143 add
+    max rf29, rf29, 0 ; v8dot rf36, rf40, rf27                      # s2 143 clip | s2 143 load dst
+    min rf29, rf29, rf25 ; mov.ifna tmuau, rf35                     # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    shl rf46, rf46, 8 ; add rf35, rf35, rf26                        # s2 143 store dst
+    and rf30, rf40, rf25 ; add rf36, rf36, rf30                     # s2 143 load dst | s2 143 add
+    max rf34, rf36, 0 ; add tmud, rf34, rf37                        # s2 143 clip | s2 143 store dst
+    min rf33, rf34, rf25 ; add rf30, rf30, rf33                     # s2 143 clip | s2 143 add
+    max rf30, rf30, 0 ; mov.ifna tmuau, rf35                        # s2 143 clip | s2 143 store dst | uniform 0xfffffffe (u16)
+    min rf30, rf30, rf25 ; add rf35, rf35, rf26                     # s2 143 clip | s2 143 store dst
+    shl rf29, rf33, 8 ; add tmud, rf29, rf46                        # s2 143 store dst
+    mov.ifna tmuau, rf35 ; mov rf6, rf32                            # s2 143 store dst | next trip | uniform 0xfffffffe (u16)
+    shl rf29, rf6, 7 ; add tmud, rf30, rf29                         # s1 139 x0 | s2 143 store dst
     mov rf3, rf4 ; mov rf5, rf8                                     # next trip
-    sub.pushc -, rf1, rf4 ; add.ifna tmuau, rf35, rf26              # whether there is a trip more | s2 142 store dst | uniform 0xfffffffe (u16)
+    sub.pushc -, rf1, rf4 ; add.ifna tmuau, rf35, rf26              # whether there is a trip more | s2 143 store dst | uniform 0xfffffffe (u16)
     bu.anyna loop, r:unif                                           # next trip
-    add rf8, rf7, rf29 ; add rf4, rf3, rf2                          # s1 138 x0 | the item's record
+    add rf8, rf7, rf29 ; add rf4, rf3, rf2                          # s1 139 x0 | the item's record
     nop
     nop
     thrsw

@@ -75,11 +75,11 @@
     shl rf2, rf4, 3
     and rf2, rf3, 1 ; add rf3, rf2, rf1
     shl rf3, rf3, 3
-    shl rf6, rf2, 2                                                 # s1 138 x0
+    shl rf6, rf2, 2                                                 # s1 139 x0
     shl rf7, rf1, 6
-    shl rf8, rf2, 5                                                 # s1 138 store rows
-    shl rf9, rf2, 3                                                 # s2 140 x0
-    shl rf10, rf2, 1                                                # s2 142 load dst
+    shl rf8, rf2, 5                                                 # s1 139 store rows
+    shl rf9, rf2, 3                                                 # s2 141 x0
+    shl rf10, rf2, 1                                                # s2 143 load dst
     nop ; sub rf0, rf0, 1
     shl rf0, rf0, 3
     nop ; ldunifrf.rf2                                              # uniform value:records
@@ -89,126 +89,126 @@
     nop ; add rf3, rf2, rf1 ; ldunifrf.rf5                          # the item's record | uniform 0x00000200
     umin tmuau, rf3, rf0 ; umul24 rf11, rf4, rf5 ; ldtmu.rf4        # the item's record | uniform 0xfffffffa (vec2)
     nop ; ldtmu.rf5                                                 # the item's record
-    shl rf12, rf5, 5                                                # s1 138 x0
-    nop ; ldunifrf.rf13                                             # s1 138 x0 | uniform value:coeffs
-    nop ; add rf6, rf13, rf6 ; ldunifrf.rf13                        # s1 138 x0 | uniform value:scratch
-    add rf11, rf13, rf11 ; add rf12, rf6, rf12 ; ldunifrf.rf13      # s1 138 x0 | s2 142 load dst | uniform value:dst
-    add rf7, rf11, rf7 ; add rf11, rf12, 8                          # s1 138 x1
-    mov tmuau, rf12 ; add rf12, rf11, 8                             # s1 138 x0 | s1 138 x2 | uniform 0xfffffffe (u16)
-    add rf8, rf7, rf8 ; add rf17, rf7, rf9 ; thrsw ; ldunifrf.rf7   # s1 138 store rows | s2 140 x0 | uniform 0x00000014
-    add rf21, rf13, rf10 ; add rf14, rf8, rf7 ; ldunifrf.rf10       # s2 142 load dst | s1 138 store rows | uniform 0x00000018
-    add rf15, rf8, rf10 ; add rf26, rf17, rf7 ; ldunifrf.rf7        # s1 138 store rows | s2 140 x1 | uniform 0x0000001c
-    add rf16, rf8, rf7 ; add rf22, rf21, rf4 ; ldunifrf.rf7         # s1 138 store rows | s2 142 load dst | s2 140 x2 | uniform 0x00000020
-    nop ; add rf19, rf17, rf7 ; ldunifrf.rf7                        # s2 140 x2 | s2 140 x3 | uniform 0x00000030
-    nop ; add rf20, rf17, rf7 ; ldunifrf.rf7                        # s2 140 x3 | s2 140 x2 | uniform 0x00000024
-    nop ; add rf27, rf17, rf7 ; ldunifrf.rf10                       # s2 140 x2 | s2 140 x3 | uniform 0x00000034
-    mov tmuau, rf11 ; add rf7, rf12, 8                              # s1 138 x1 | s1 138 x3 | uniform 0xfffffffe (u16)
-    sub rf9, rf8, -4 ; add rf28, rf17, rf10                         # s1 138 store rows | s2 140 x3
-    sub rf10, rf8, -8 ; mov tmuau, rf12                             # s1 138 store rows | s1 138 x2 | uniform 0xfffffffe (u16)
-    nop ; sub rf11, rf8, -12                                        # s1 138 store rows
-    nop ; ldunifrf.rf12                                             # s1 138 x0 | uniform 0xffffffea
-    nop ; sub rf13, rf8, -16                                        # s1 138 store rows
-    nop ; sub rf18, rf17, -16                                       # s2 140 x1
-    nop ; ldunifrf.rf23                                             # s2 142 clip | uniform 0x000000ff
-    nop ; ldunifrf.rf24                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; sub rf25, rf17, -4                                        # s2 140 x0
+    shl rf12, rf5, 5                                                # s1 139 x0
+    nop ; ldunifrf.rf13                                             # s1 139 x0 | uniform value:coeffs
+    nop ; add rf6, rf13, rf6 ; ldunifrf.rf13                        # s1 139 x0 | uniform value:scratch
+    add rf11, rf13, rf11 ; add rf12, rf6, rf12 ; ldunifrf.rf13      # s1 139 x0 | s2 143 load dst | uniform value:dst
+    add rf7, rf11, rf7 ; add rf11, rf12, 8                          # s1 139 x1
+    mov tmuau, rf12 ; add rf12, rf11, 8                             # s1 139 x0 | s1 139 x2 | uniform 0xfffffffe (u16)
+    add rf8, rf7, rf8 ; add rf17, rf7, rf9 ; thrsw ; ldunifrf.rf7   # s1 139 store rows | s2 141 x0 | uniform 0x00000014
+    add rf21, rf13, rf10 ; add rf14, rf8, rf7 ; ldunifrf.rf10       # s2 143 load dst | s1 139 store rows | uniform 0x00000018
+    add rf15, rf8, rf10 ; add rf26, rf17, rf7 ; ldunifrf.rf7        # s1 139 store rows | s2 141 x1 | uniform 0x0000001c
+    add rf16, rf8, rf7 ; add rf22, rf21, rf4 ; ldunifrf.rf7         # s1 139 store rows | s2 143 load dst | s2 141 x2 | uniform 0x00000020
+    nop ; add rf19, rf17, rf7 ; ldunifrf.rf7                        # s2 141 x2 | s2 141 x3 | uniform 0x00000030
+    nop ; add rf20, rf17, rf7 ; ldunifrf.rf7                        # s2 141 x3 | s2 141 x2 | uniform 0x00000024
+    nop ; add rf27, rf17, rf7 ; ldunifrf.rf10                       # s2 141 x2 | s2 141 x3 | uniform 0x00000034
+    mov tmuau, rf11 ; add rf7, rf12, 8                              # s1 139 x1 | s1 139 x3 | uniform 0xfffffffe (u16)
+    sub rf9, rf8, -4 ; add rf28, rf17, rf10                         # s1 139 store rows | s2 141 x3
+    sub rf10, rf8, -8 ; mov tmuau, rf12                             # s1 139 store rows | s1 139 x2 | uniform 0xfffffffe (u16)
+    nop ; sub rf11, rf8, -12                                        # s1 139 store rows
+    nop ; ldunifrf.rf12                                             # s1 139 x0 | uniform 0xffffffea
+    nop ; sub rf13, rf8, -16                                        # s1 139 store rows
+    nop ; sub rf18, rf17, -16                                       # s2 141 x1
+    nop ; ldunifrf.rf23                                             # s2 143 clip | uniform 0x000000ff
+    nop ; ldunifrf.rf24                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; sub rf25, rf17, -4                                        # s2 141 x0
 loop:
-    tmuwt - ; add rf30, rf7, rf12 ; thrsw ; ldtmu.rf29              # s1 138 x0 | the item's record
-    mov tmuau, rf7 ; add rf31, rf22, rf24 ; ldtmu.rf7               # s1 138 x3 | s2 142 load dst | the item's record | uniform 0xfffffffe (u16)
-    mov tmuau, rf30 ; add rf33, rf31, rf24 ; ldtmu.rf32             # s1 138 x0 | s2 142 load dst | uniform 0xfffffffe (u16)
-    mov rf32, rf32.il ; mov rf35, rf2 ; thrsw ; ldtmu.rf34          # s1 138 x0 | for later in the trip | s1 138 x1
-    asr rf32, rf32, 2 ; mov rf34, rf34.il                           # s1 small.py:123 shr | s1 138 x1
+    tmuwt - ; add rf30, rf7, rf12 ; thrsw ; ldtmu.rf29              # s1 139 x0 | the item's record
+    mov tmuau, rf7 ; add rf31, rf22, rf24 ; ldtmu.rf7               # s1 139 x3 | s2 143 load dst | the item's record | uniform 0xfffffffe (u16)
+    mov tmuau, rf30 ; add rf33, rf31, rf24 ; ldtmu.rf32             # s1 139 x0 | s2 143 load dst | uniform 0xfffffffe (u16)
+    mov rf32, rf32.il ; mov rf35, rf2 ; thrsw ; ldtmu.rf34          # s1 139 x0 | for later in the trip | s1 139 x1
+    asr rf32, rf32, 2 ; mov rf34, rf34.il                           # s1 small.py:123 shr | s1 139 x1
     asr rf34, rf34, 2 ; mov rf36, rf22                              # s1 small.py:123 shr | for later in the trip
-    add rf37, rf32, rf34 ; add rf38, rf36, rf24 ; thrsw ; ldtmu.rf32 # s1 small.py:124 a | s2 142 store dst | s1 138 x2
-    mov rf30, rf32.il ; add rf32, rf30, 8                           # s1 138 x2 | s1 138 x1
-    asr rf30, rf30, 2 ; mov tmuau, rf32                             # s1 small.py:123 shr | s1 138 x1 | uniform 0xfffffffe (u16)
-    add rf40, rf38, rf24 ; mov rf2, rf3 ; thrsw ; ldtmu.rf39        # s2 142 store dst | next trip | s1 138 x3
-    mov rf32, rf39.il ; add rf39, rf32, 8                           # s1 138 x3 | s1 138 x2
-    asr rf32, rf32, 2 ; mov tmuau, rf39                             # s1 small.py:123 shr | s1 138 x2 | uniform 0xfffffffe (u16)
-    sub rf7, rf30, rf32 ; mov rf5, rf7 ; thrsw ; ldtmu.rf30         # s1 small.py:124 d | next trip | s1 138 x0
-    sub rf39, rf37, rf7 ; add tmuau, rf39, 8                        # s1 small.py:125 sub | s1 138 x3 | uniform 0xfffffffe (u16)
-    asr rf30, rf39, 1 ; mov rf39, rf30.il                           # s1 small.py:125 e | s1 138 x0
-    sub rf30, rf30, rf32 ; sub rf32, rf30, rf34 ; thrsw ; ldtmu.rf34 # s1 small.py:126 b | s1 small.py:126 c | s1 138 x1
-    tmuwt - ; mov rf34, rf34.il                                     # the last trip's stores | s1 138 x1
+    add rf37, rf32, rf34 ; add rf38, rf36, rf24 ; thrsw ; ldtmu.rf32 # s1 small.py:124 a | s2 143 store dst | s1 139 x2
+    mov rf30, rf32.il ; add rf32, rf30, 8                           # s1 139 x2 | s1 139 x1
+    asr rf30, rf30, 2 ; mov tmuau, rf32                             # s1 small.py:123 shr | s1 139 x1 | uniform 0xfffffffe (u16)
+    add rf40, rf38, rf24 ; mov rf2, rf3 ; thrsw ; ldtmu.rf39        # s2 143 store dst | next trip | s1 139 x3
+    mov rf32, rf39.il ; add rf39, rf32, 8                           # s1 139 x3 | s1 139 x2
+    asr rf32, rf32, 2 ; mov tmuau, rf39                             # s1 small.py:123 shr | s1 139 x2 | uniform 0xfffffffe (u16)
+    sub rf7, rf30, rf32 ; mov rf5, rf7 ; thrsw ; ldtmu.rf30         # s1 small.py:124 d | next trip | s1 139 x0
+    sub rf39, rf37, rf7 ; add tmuau, rf39, 8                        # s1 small.py:125 sub | s1 139 x3 | uniform 0xfffffffe (u16)
+    asr rf30, rf39, 1 ; mov rf39, rf30.il                           # s1 small.py:125 e | s1 139 x0
+    sub rf30, rf30, rf32 ; sub rf32, rf30, rf34 ; thrsw ; ldtmu.rf34 # s1 small.py:126 b | s1 small.py:126 c | s1 139 x1
+    tmuwt - ; mov rf34, rf34.il                                     # the last trip's stores | s1 139 x1
     asr rf3, rf39, 2 ; mov rf39, rf3                                # s1 small.py:123 shr | for later in the trip
-    asr rf34, rf34, 2 ; sub tmud, rf37, rf30                        # s1 small.py:123 shr | s1 138 store rows
-    mov tmua, rf8 ; add rf37, rf3, rf34 ; thrsw ; ldtmu.rf3         # s1 138 store rows | s1 small.py:124 a | s1 138 x2
-    shl rf41, rf5, 5 ; mov rf3, rf3.il                              # s1 138 x0 | s1 138 x2
+    asr rf34, rf34, 2 ; sub tmud, rf37, rf30                        # s1 small.py:123 shr | s1 139 store rows
+    mov tmua, rf8 ; add rf37, rf3, rf34 ; thrsw ; ldtmu.rf3         # s1 139 store rows | s1 small.py:124 a | s1 139 x2
+    shl rf41, rf5, 5 ; mov rf3, rf3.il                              # s1 139 x0 | s1 139 x2
     asr rf42, rf3, 2 ; add rf3, rf2, rf1                            # s1 small.py:123 shr | the item's record
-    mov tmud, rf30 ; add rf30, rf6, rf41 ; ldtmu.rf41               # s1 138 store rows | s1 138 x0 | s1 138 x3
-    mov rf41, rf41.il ; mov tmua, rf9                               # s1 138 x3 | s1 138 store rows
-    asr rf41, rf41, 2 ; mov tmud, rf32                              # s1 small.py:123 shr | s1 138 store rows
-    sub rf42, rf42, rf41 ; mov tmua, rf10                           # s1 small.py:124 d | s1 138 store rows
-    sub rf7, rf37, rf42 ; add tmud, rf7, rf32                       # s1 small.py:125 sub | s1 138 store rows
-    asr rf7, rf7, 1 ; mov tmua, rf11                                # s1 small.py:125 e | s1 138 store rows
+    mov tmud, rf30 ; add rf30, rf6, rf41 ; ldtmu.rf41               # s1 139 store rows | s1 139 x0 | s1 139 x3
+    mov rf41, rf41.il ; mov tmua, rf9                               # s1 139 x3 | s1 139 store rows
+    asr rf41, rf41, 2 ; mov tmud, rf32                              # s1 small.py:123 shr | s1 139 store rows
+    sub rf42, rf42, rf41 ; mov tmua, rf10                           # s1 small.py:124 d | s1 139 store rows
+    sub rf7, rf37, rf42 ; add tmud, rf7, rf32                       # s1 small.py:125 sub | s1 139 store rows
+    asr rf7, rf7, 1 ; mov tmua, rf11                                # s1 small.py:125 e | s1 139 store rows
     sub rf7, rf7, rf41 ; sub rf34, rf7, rf34                        # s1 small.py:126 b | s1 small.py:126 c
-    sub tmud, rf37, rf7 ; sub rf37, rf22, -1                        # s1 138 store rows | s2 142 load dst
-    mov tmua, rf13 ; add rf41, rf37, rf24                           # s1 138 store rows | s2 142 load dst
-    mov tmud, rf7 ; add rf32, rf41, rf24                            # s1 138 store rows | s2 142 load dst
-    mov tmua, rf14 ; add rf43, rf30, 8                              # s1 138 store rows | s1 138 x1
-    mov tmud, rf34 ; add rf44, rf43, 8                              # s1 138 store rows | s1 138 x2
-    mov tmua, rf15 ; add rf7, rf44, 8                               # s1 138 store rows | s1 138 x3
-    add tmud, rf42, rf34 ; mov rf34, rf37                           # s1 138 store rows | for later in the trip
-    mov tmua, rf16 ; add rf42, rf34, rf24                           # s1 138 store rows | s2 142 store dst
-    tmuwt - ; add rf45, rf42, rf24                                  # s2 140 x0 | s2 142 store dst
-    mov tmua, rf17 ; mov rf4, rf29                                  # s2 140 x0 | next trip
-    nop ; mov tmua, rf18 ; thrsw                                    # s2 140 x1
-    nop ; mov tmua, rf19                                            # s2 140 x2
-    nop ; mov tmua, rf20                                            # s2 140 x3
-    mov tmuau, rf22 ; add rf22, rf21, rf4 ; thrsw ; ldtmu.rf29      # s2 142 load dst | s2 140 x0 | uniform 0xfffffffd (u8)
-    nop ; mov tmuau, rf31 ; ldtmu.rf31                              # s2 142 load dst | s2 140 x1 | uniform 0xfffffffd (u8)
-    mov tmuau, rf33 ; add rf29, rf29, rf31                          # s2 142 load dst | s2 small.py:124 a | uniform 0xfffffffd (u8)
-    nop ; add tmuau, rf33, rf24 ; thrsw ; ldtmu.rf33                # s2 142 load dst | s2 140 x2 | uniform 0xfffffffd (u8)
-    nop ; mov tmua, rf25 ; ldtmu.rf46                               # s2 140 x0 | s2 140 x3
-    sub rf33, rf33, rf46 ; mov tmua, rf26                           # s2 small.py:124 d | s2 140 x1
-    sub rf47, rf29, rf33 ; mov tmua, rf27 ; thrsw ; ldtmu.rf48      # s2 small.py:125 sub | s2 140 x2 | s2 142 load dst
-    asr rf47, rf47, 1 ; mov tmua, rf28                              # s2 small.py:125 e | s2 140 x3
-    sub rf37, rf47, rf46 ; mov tmuau, rf37                          # s2 small.py:126 residuals1 | s2 142 load dst | uniform 0xfffffffd (u8)
-    sub rf29, rf29, rf37 ; sub rf47, rf47, rf31 ; thrsw ; ldtmu.rf31 # s2 small.py:127 residuals0 | s2 small.py:126 residuals2 | s2 142 load dst
-    mov tmuau, rf41 ; add rf29, rf48, rf29                          # s2 142 load dst | s2 142 add | uniform 0xfffffffd (u8)
-    max rf29, rf29, 0 ; add rf31, rf31, rf37                        # s2 142 clip | s2 142 add
-    nop ; add rf37, rf33, rf47 ; thrsw ; ldtmu.rf33                 # s2 small.py:127 residuals3 | s2 142 load dst
-    max rf31, rf31, 0 ; mov tmuau, rf32                             # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    nop ; add rf33, rf33, rf47                                      # s2 142 add
-    nop ; thrsw ; ldtmu.rf47                                        # s2 142 load dst
-    max rf32, rf33, 0 ; add tmuau, rf32, rf24                       # s2 142 clip | s2 142 load dst | uniform 0xfffffffd (u8)
-    nop ; add rf37, rf47, rf37                                      # s2 142 add
-    nop ; thrsw ; ldtmu.rf47                                        # s2 140 x0
-    nop ; ldtmu.rf33                                                # s2 140 x1
+    sub tmud, rf37, rf7 ; sub rf37, rf22, -1                        # s1 139 store rows | s2 143 load dst
+    mov tmua, rf13 ; add rf41, rf37, rf24                           # s1 139 store rows | s2 143 load dst
+    mov tmud, rf7 ; add rf32, rf41, rf24                            # s1 139 store rows | s2 143 load dst
+    mov tmua, rf14 ; add rf43, rf30, 8                              # s1 139 store rows | s1 139 x1
+    mov tmud, rf34 ; add rf44, rf43, 8                              # s1 139 store rows | s1 139 x2
+    mov tmua, rf15 ; add rf7, rf44, 8                               # s1 139 store rows | s1 139 x3
+    add tmud, rf42, rf34 ; mov rf34, rf37                           # s1 139 store rows | for later in the trip
+    mov tmua, rf16 ; add rf42, rf34, rf24                           # s1 139 store rows | s2 143 store dst
+    tmuwt - ; add rf45, rf42, rf24                                  # s2 141 x0 | s2 143 store dst
+    mov tmua, rf17 ; mov rf4, rf29                                  # s2 141 x0 | next trip
+    nop ; mov tmua, rf18 ; thrsw                                    # s2 141 x1
+    nop ; mov tmua, rf19                                            # s2 141 x2
+    nop ; mov tmua, rf20                                            # s2 141 x3
+    mov tmuau, rf22 ; add rf22, rf21, rf4 ; thrsw ; ldtmu.rf29      # s2 143 load dst | s2 141 x0 | uniform 0xfffffffd (u8)
+    nop ; mov tmuau, rf31 ; ldtmu.rf31                              # s2 143 load dst | s2 141 x1 | uniform 0xfffffffd (u8)
+    mov tmuau, rf33 ; add rf29, rf29, rf31                          # s2 143 load dst | s2 small.py:124 a | uniform 0xfffffffd (u8)
+    nop ; add tmuau, rf33, rf24 ; thrsw ; ldtmu.rf33                # s2 143 load dst | s2 141 x2 | uniform 0xfffffffd (u8)
+    nop ; mov tmua, rf25 ; ldtmu.rf46                               # s2 141 x0 | s2 141 x3
+    sub rf33, rf33, rf46 ; mov tmua, rf26                           # s2 small.py:124 d | s2 141 x1
+    sub rf47, rf29, rf33 ; mov tmua, rf27 ; thrsw ; ldtmu.rf48      # s2 small.py:125 sub | s2 141 x2 | s2 143 load dst
+    asr rf47, rf47, 1 ; mov tmua, rf28                              # s2 small.py:125 e | s2 141 x3
+    sub rf37, rf47, rf46 ; mov tmuau, rf37                          # s2 small.py:126 residuals1 | s2 143 load dst | uniform 0xfffffffd (u8)
+    sub rf29, rf29, rf37 ; sub rf47, rf47, rf31 ; thrsw ; ldtmu.rf31 # s2 small.py:127 residuals0 | s2 small.py:126 residuals2 | s2 143 load dst
+    mov tmuau, rf41 ; add rf29, rf48, rf29                          # s2 143 load dst | s2 143 add | uniform 0xfffffffd (u8)
+    max rf29, rf29, 0 ; add rf31, rf31, rf37                        # s2 143 clip | s2 143 add
+    nop ; add rf37, rf33, rf47 ; thrsw ; ldtmu.rf33                 # s2 small.py:127 residuals3 | s2 143 load dst
+    max rf31, rf31, 0 ; mov tmuau, rf32                             # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    nop ; add rf33, rf33, rf47                                      # s2 143 add
+    nop ; thrsw ; ldtmu.rf47                                        # s2 143 load dst
+    max rf32, rf33, 0 ; add tmuau, rf32, rf24                       # s2 143 clip | s2 143 load dst | uniform 0xfffffffd (u8)
+    nop ; add rf37, rf47, rf37                                      # s2 143 add
+    nop ; thrsw ; ldtmu.rf47                                        # s2 141 x0
+    nop ; ldtmu.rf33                                                # s2 141 x1
     umin tmuau, rf3, rf0 ; add rf47, rf47, rf33                     # the item's record | s2 small.py:124 a | uniform 0xfffffffa (vec2)
-    nop ; thrsw ; ldtmu.rf41                                        # s2 140 x2
-    nop ; mov tmuau, rf30 ; ldtmu.rf30                              # s1 138 x0 | s2 140 x3 | uniform 0xfffffffe (u16)
-    max rf37, rf37, 0 ; mov tmuau, rf43                             # s2 142 clip | s1 138 x1 | uniform 0xfffffffe (u16)
-    nop ; sub rf41, rf41, rf30 ; thrsw ; ldtmu.rf43                 # s2 small.py:124 d | s2 142 load dst
-    mov tmuau, rf44 ; sub rf44, rf47, rf41                          # s1 138 x2 | s2 small.py:125 sub | uniform 0xfffffffe (u16)
+    nop ; thrsw ; ldtmu.rf41                                        # s2 141 x2
+    nop ; mov tmuau, rf30 ; ldtmu.rf30                              # s1 139 x0 | s2 141 x3 | uniform 0xfffffffe (u16)
+    max rf37, rf37, 0 ; mov tmuau, rf43                             # s2 143 clip | s1 139 x1 | uniform 0xfffffffe (u16)
+    nop ; sub rf41, rf41, rf30 ; thrsw ; ldtmu.rf43                 # s2 small.py:124 d | s2 143 load dst
+    mov tmuau, rf44 ; sub rf44, rf47, rf41                          # s1 139 x2 | s2 small.py:125 sub | uniform 0xfffffffe (u16)
     asr rf44, rf44, 1                                               # s2 small.py:125 e
-    sub rf30, rf44, rf30 ; sub rf44, rf44, rf33 ; thrsw ; ldtmu.rf33 # s2 small.py:126 residuals1 | s2 small.py:126 residuals2 | s2 142 load dst
-    sub rf30, rf47, rf30 ; add rf33, rf33, rf30                     # s2 small.py:127 residuals0 | s2 142 add
-    max rf33, rf33, 0 ; add rf30, rf43, rf30                        # s2 142 clip | s2 142 add
-    max rf30, rf30, 0 ; add rf41, rf41, rf44                        # s2 142 clip | s2 small.py:127 residuals3
-    nop ; thrsw ; ldtmu.rf43                                        # s2 142 load dst
-    nop ; add rf43, rf43, rf44                                      # s2 142 add
-    max rf43, rf43, 0                                               # s2 142 clip
-    nop ; thrsw ; ldtmu.rf44                                        # s2 142 load dst
-    nop ; add rf41, rf44, rf41                                      # s2 142 add
-    max rf41, rf41, 0                                               # s2 142 clip
-    min tmud, rf29, rf23 ; sub.pushc -, rf0, rf35                   # s2 142 store dst
-    mov.ifna tmuau, rf36 ; sub.pushc -, rf0, rf39                   # s2 142 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
-    min tmud, rf31, rf23                                            # s2 142 store dst
-    nop ; mov.ifnb tmuau, rf38                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf32, rf23                                            # s2 142 store dst
-    nop ; mov.ifnb tmuau, rf40                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf37, rf23                                            # s2 142 store dst
-    nop ; add.ifnb tmuau, rf40, rf24                                # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf30, rf23                                            # s2 142 store dst
+    sub rf30, rf44, rf30 ; sub rf44, rf44, rf33 ; thrsw ; ldtmu.rf33 # s2 small.py:126 residuals1 | s2 small.py:126 residuals2 | s2 143 load dst
+    sub rf30, rf47, rf30 ; add rf33, rf33, rf30                     # s2 small.py:127 residuals0 | s2 143 add
+    max rf33, rf33, 0 ; add rf30, rf43, rf30                        # s2 143 clip | s2 143 add
+    max rf30, rf30, 0 ; add rf41, rf41, rf44                        # s2 143 clip | s2 small.py:127 residuals3
+    nop ; thrsw ; ldtmu.rf43                                        # s2 143 load dst
+    nop ; add rf43, rf43, rf44                                      # s2 143 add
+    max rf43, rf43, 0                                               # s2 143 clip
+    nop ; thrsw ; ldtmu.rf44                                        # s2 143 load dst
+    nop ; add rf41, rf44, rf41                                      # s2 143 add
+    max rf41, rf41, 0                                               # s2 143 clip
+    min tmud, rf29, rf23 ; sub.pushc -, rf0, rf35                   # s2 143 store dst
+    mov.ifna tmuau, rf36 ; sub.pushc -, rf0, rf39                   # s2 143 store dst | whether there is a trip more | uniform 0xfffffffd (u8)
+    min tmud, rf31, rf23                                            # s2 143 store dst
+    nop ; mov.ifnb tmuau, rf38                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf32, rf23                                            # s2 143 store dst
+    nop ; mov.ifnb tmuau, rf40                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf37, rf23                                            # s2 143 store dst
+    nop ; add.ifnb tmuau, rf40, rf24                                # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf30, rf23                                            # s2 143 store dst
     tmuwt -
-    nop ; mov.ifnb tmuau, rf34                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf33, rf23                                            # s2 142 store dst
-    nop ; mov.ifnb tmuau, rf42                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf43, rf23                                            # s2 142 store dst
-    nop ; mov.ifnb tmuau, rf45                                      # s2 142 store dst | uniform 0xfffffffd (u8)
-    min tmud, rf41, rf23                                            # s2 142 store dst
-    nop ; add.ifnb tmuau, rf45, rf24                                # s2 142 store dst | uniform 0xfffffffd (u8)
+    nop ; mov.ifnb tmuau, rf34                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf33, rf23                                            # s2 143 store dst
+    nop ; mov.ifnb tmuau, rf42                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf43, rf23                                            # s2 143 store dst
+    nop ; mov.ifnb tmuau, rf45                                      # s2 143 store dst | uniform 0xfffffffd (u8)
+    min tmud, rf41, rf23                                            # s2 143 store dst
+    nop ; add.ifnb tmuau, rf45, rf24                                # s2 143 store dst | uniform 0xfffffffd (u8)
     bu.anyna loop, r:unif                                           # next trip
     nop
     nop

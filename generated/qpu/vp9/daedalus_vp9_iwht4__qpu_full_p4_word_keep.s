@@ -44,72 +44,72 @@
     add rf0, rf0, rf3 ; sub rf1, rf1, 1
     shl rf0, rf0, 3
     shl rf1, rf1, 3
-    setnnmode_uu ; ldunifrf.rf3                                     # s2 142 load dst | uniform value:records
+    setnnmode_uu ; ldunifrf.rf3                                     # s2 143 load dst | uniform value:records
     add rf1, rf3, rf0 ; add rf0, rf3, rf1 ; ldunifrf.rf3            # uniform value:threads
     umin tmuau, rf1, rf0 ; mov rf2, rf1 ; thrsw                     # the item's record | first trip | uniform 0xfffffffa (vec2)
     shl rf1, rf3, 7
-    nop ; add rf3, rf2, rf1 ; ldunifrf.rf6                          # the item's record | s1 138 x0 | uniform value:coeffs
+    nop ; add rf3, rf2, rf1 ; ldunifrf.rf6                          # the item's record | s1 139 x0 | uniform value:coeffs
     umin tmuau, rf3, rf0 ; ldtmu.rf4                                # the item's record | uniform 0xfffffffa (vec2)
     nop ; ldtmu.rf5                                                 # the item's record
-    shl rf7, rf5, 5                                                 # s1 138 x0
-    nop ; add rf7, rf6, rf7 ; ldunifrf.rf17                         # s1 138 x0 | s2 142 load dst | uniform value:dst
-    mov tmuau, rf7 ; add rf18, rf17, rf4 ; thrsw                    # s1 138 x0 | s2 142 load dst | uniform 0xfffffffc (vec4)
-    nop ; ldunifrf.rf21                                             # s2 142 load dst | uniform value:dst_stride
-    nop ; add rf22, rf18, rf21 ; ldunifrf.rf20                      # s2 142 load dst | uniform 0x000000ff
-    nop ; add rf24, rf22, rf21 ; ldtmu.rf8                          # s2 142 load dst | the item's record
-    add rf26, rf24, rf21 ; mov rf4, rf8 ; ldtmu.rf8                 # s2 142 load dst | next trip | the item's record
-    nop ; mov rf5, rf8 ; ldtmu.rf8                                  # next trip | s1 138 x0
-    mov rf9, rf8.il ; mov rf10, rf8.ih ; ldtmu.rf8                  # s1 138 x0
-    asr rf9, rf9, 2 ; mov rf11, rf8.il                              # s1 small.py:123 shr | s1 138 x0
-    asr rf8, rf10, 2 ; mov rf10, rf8.ih                             # s1 small.py:123 shr | s1 138 x0
+    shl rf7, rf5, 5                                                 # s1 139 x0
+    nop ; add rf7, rf6, rf7 ; ldunifrf.rf17                         # s1 139 x0 | s2 143 load dst | uniform value:dst
+    mov tmuau, rf7 ; add rf18, rf17, rf4 ; thrsw                    # s1 139 x0 | s2 143 load dst | uniform 0xfffffffc (vec4)
+    nop ; ldunifrf.rf21                                             # s2 143 load dst | uniform value:dst_stride
+    nop ; add rf22, rf18, rf21 ; ldunifrf.rf20                      # s2 143 load dst | uniform 0x000000ff
+    nop ; add rf24, rf22, rf21 ; ldtmu.rf8                          # s2 143 load dst | the item's record
+    add rf26, rf24, rf21 ; mov rf4, rf8 ; ldtmu.rf8                 # s2 143 load dst | next trip | the item's record
+    nop ; mov rf5, rf8 ; ldtmu.rf8                                  # next trip | s1 139 x0
+    mov rf9, rf8.il ; mov rf10, rf8.ih ; ldtmu.rf8                  # s1 139 x0
+    asr rf9, rf9, 2 ; mov rf11, rf8.il                              # s1 small.py:123 shr | s1 139 x0
+    asr rf8, rf10, 2 ; mov rf10, rf8.ih                             # s1 small.py:123 shr | s1 139 x0
     asr rf11, rf11, 2                                               # s1 small.py:123 shr
     asr rf10, rf10, 2                                               # s1 small.py:123 shr
-    nop ; sub tmuau, rf7, -16                                       # s1 138 x0 | uniform 0xfffffffc (vec4)
-    nop ; mov tmua, rf18 ; thrsw ; ldtmu.rf7                        # s2 142 load dst | s1 138 x0
-    mov rf12, rf7.il ; mov rf13, rf7.ih ; ldtmu.rf7                 # s1 138 x1 | s1 138 x0
-    asr rf12, rf12, 2 ; mov rf14, rf7.il                            # s1 small.py:123 shr | s1 138 x1
-    asr rf7, rf13, 2 ; mov rf13, rf7.ih                             # s1 small.py:123 shr | s1 138 x1
+    nop ; sub tmuau, rf7, -16                                       # s1 139 x0 | uniform 0xfffffffc (vec4)
+    nop ; mov tmua, rf18 ; thrsw ; ldtmu.rf7                        # s2 143 load dst | s1 139 x0
+    mov rf12, rf7.il ; mov rf13, rf7.ih ; ldtmu.rf7                 # s1 139 x1 | s1 139 x0
+    asr rf12, rf12, 2 ; mov rf14, rf7.il                            # s1 small.py:123 shr | s1 139 x1
+    asr rf7, rf13, 2 ; mov rf13, rf7.ih                             # s1 small.py:123 shr | s1 139 x1
     asr rf14, rf14, 2 ; add rf9, rf9, rf12                          # s1 small.py:123 shr | s1 small.py:124 a
     asr rf15, rf13, 2 ; add rf8, rf8, rf7                           # s1 small.py:123 shr | s1 small.py:124 a
-    add rf13, rf11, rf14 ; mov tmua, rf22 ; thrsw ; ldtmu.rf11      # s1 small.py:124 a | s2 142 load dst | s1 138 x0
-    mov rf16, rf11.il ; mov rf19, rf11.ih ; ldtmu.rf11              # s1 138 x2 | s1 138 x0
-    asr rf16, rf16, 2 ; mov rf23, rf11.il                           # s1 small.py:123 shr | s1 138 x2
-    asr rf11, rf19, 2 ; mov rf19, rf11.ih                           # s1 small.py:123 shr | s1 138 x2
+    add rf13, rf11, rf14 ; mov tmua, rf22 ; thrsw ; ldtmu.rf11      # s1 small.py:124 a | s2 143 load dst | s1 139 x0
+    mov rf16, rf11.il ; mov rf19, rf11.ih ; ldtmu.rf11              # s1 139 x2 | s1 139 x0
+    asr rf16, rf16, 2 ; mov rf23, rf11.il                           # s1 small.py:123 shr | s1 139 x2
+    asr rf11, rf19, 2 ; mov rf19, rf11.ih                           # s1 small.py:123 shr | s1 139 x2
     asr rf10, rf23, 2 ; add rf30, rf10, rf15                        # s1 small.py:123 shr | s1 small.py:124 a
-    asr rf23, rf19, 2 ; mov tmua, rf24                              # s1 small.py:123 shr | s2 142 load dst
-    nop ; thrsw ; ldtmu.rf19                                        # s1 138 x0
-    mov rf25, rf19.il ; mov rf27, rf19.ih ; ldtmu.rf19              # s1 138 x3 | s1 138 x0
-    asr rf25, rf25, 2 ; mov rf28, rf19.il                           # s1 small.py:123 shr | s1 138 x3
-    asr rf27, rf27, 2 ; mov rf19, rf19.ih                           # s1 small.py:123 shr | s1 138 x3
+    asr rf23, rf19, 2 ; mov tmua, rf24                              # s1 small.py:123 shr | s2 143 load dst
+    nop ; thrsw ; ldtmu.rf19                                        # s1 139 x0
+    mov rf25, rf19.il ; mov rf27, rf19.ih ; ldtmu.rf19              # s1 139 x3 | s1 139 x0
+    asr rf25, rf25, 2 ; mov rf28, rf19.il                           # s1 small.py:123 shr | s1 139 x3
+    asr rf27, rf27, 2 ; mov rf19, rf19.ih                           # s1 small.py:123 shr | s1 139 x3
     asr rf28, rf28, 2 ; sub rf16, rf16, rf25                        # s1 small.py:123 shr | s1 small.py:124 d
     asr rf31, rf19, 2 ; sub rf11, rf11, rf27                        # s1 small.py:123 shr | s1 small.py:124 d
-    sub rf32, rf10, rf28 ; sub rf10, rf9, rf16 ; thrsw ; ldtmu.rf19 # s1 small.py:124 d | s1 small.py:125 sub | s2 142 load dst
+    sub rf32, rf10, rf28 ; sub rf10, rf9, rf16 ; thrsw ; ldtmu.rf19 # s1 small.py:124 d | s1 small.py:125 sub | s2 143 load dst
     asr rf10, rf10, 1 ; sub rf29, rf8, rf11                         # s1 small.py:125 e | s1 small.py:125 sub
     asr rf29, rf29, 1 ; sub rf33, rf13, rf32                        # s1 small.py:125 e | s1 small.py:125 sub
     asr rf33, rf33, 1 ; sub rf34, rf23, rf31                        # s1 small.py:125 e | s1 small.py:124 d
-    sub rf35, rf30, rf34 ; sub rf25, rf10, rf25 ; ldtmu.rf23        # s1 small.py:125 sub | s1 small.py:126 b | s2 142 load dst
+    sub rf35, rf30, rf34 ; sub rf25, rf10, rf25 ; ldtmu.rf23        # s1 small.py:125 sub | s1 small.py:126 b | s2 143 load dst
     asr rf12, rf35, 1 ; sub rf10, rf10, rf12                        # s1 small.py:125 e | s1 small.py:126 c
-    sub rf35, rf29, rf27 ; sub rf36, rf29, rf7 ; ldunifrf.rf27      # s1 small.py:126 b | s1 small.py:126 c | s2 142 load dst | uniform 0x00000100
-    sub rf14, rf33, rf28 ; sub rf33, rf33, rf14 ; ldunifrf.rf28     # s1 small.py:126 b | s1 small.py:126 c | s2 142 load dst | uniform 0x00010000
-    sub rf9, rf9, rf25 ; add rf16, rf16, rf10 ; ldunifrf.rf29       # s1 small.py:127 sub | s1 small.py:127 add | s2 142 load dst | uniform 0x01000000
-    vpack rf7, rf9, rf25 ; sub rf9, rf8, rf35 ; ldtmu.rf25          # s1 138 store rows | s1 small.py:127 sub | s2 142 load dst
-    vpack rf8, rf10, rf16 ; add rf10, rf11, rf36                    # s1 138 store rows | s1 small.py:127 add
-    vpack rf9, rf9, rf35 ; sub rf13, rf13, rf14                     # s1 138 store rows | s1 small.py:127 sub
-    vpack rf10, rf36, rf10 ; add rf32, rf32, rf33                   # s1 138 store rows | s1 small.py:127 add
-    vpack rf11, rf13, rf14 ; sub rf13, rf12, rf31                   # s1 138 store rows | s1 small.py:126 b
-    vpack rf12, rf33, rf32 ; sub rf15, rf12, rf15                   # s1 138 store rows | s1 small.py:126 c
+    sub rf35, rf29, rf27 ; sub rf36, rf29, rf7 ; ldunifrf.rf27      # s1 small.py:126 b | s1 small.py:126 c | s2 143 load dst | uniform 0x00000100
+    sub rf14, rf33, rf28 ; sub rf33, rf33, rf14 ; ldunifrf.rf28     # s1 small.py:126 b | s1 small.py:126 c | s2 143 load dst | uniform 0x00010000
+    sub rf9, rf9, rf25 ; add rf16, rf16, rf10 ; ldunifrf.rf29       # s1 small.py:127 sub | s1 small.py:127 add | s2 143 load dst | uniform 0x01000000
+    vpack rf7, rf9, rf25 ; sub rf9, rf8, rf35 ; ldtmu.rf25          # s1 139 store rows | s1 small.py:127 sub | s2 143 load dst
+    vpack rf8, rf10, rf16 ; add rf10, rf11, rf36                    # s1 139 store rows | s1 small.py:127 add
+    vpack rf9, rf9, rf35 ; sub rf13, rf13, rf14                     # s1 139 store rows | s1 small.py:127 sub
+    vpack rf10, rf36, rf10 ; add rf32, rf32, rf33                   # s1 139 store rows | s1 small.py:127 add
+    vpack rf11, rf13, rf14 ; sub rf13, rf12, rf31                   # s1 139 store rows | s1 small.py:126 b
+    vpack rf12, rf33, rf32 ; sub rf15, rf12, rf15                   # s1 139 store rows | s1 small.py:126 c
     sub rf14, rf30, rf13 ; add rf16, rf34, rf15                     # s1 small.py:127 sub | s1 small.py:127 add
 loop:
-    vpack rf13, rf14, rf13 ; mov rf14, rf7.il                       # s1 138 store rows | s2 140 x0
-    vpack rf15, rf15, rf16 ; mov rf16, rf9.il                       # s1 138 store rows | s2 140 x1
-    shl rf5, rf5, 5 ; mov rf30, rf11.il                             # s1 138 x0 | s2 140 x2
-    mov rf7, rf13.il ; mov rf31, rf7.ih                             # s2 140 x3 | s2 140 x0
-    mov rf9, rf9.ih ; mov rf11, rf11.ih                             # s2 140 x1 | s2 140 x2
-    mov rf13, rf13.ih ; mov rf32, rf8.il                            # s2 140 x3 | s2 140 x0
-    mov rf33, rf10.il ; mov rf34, rf12.il                           # s2 140 x1 | s2 140 x2
-    mov rf8, rf15.il ; mov rf35, rf8.ih                             # s2 140 x3 | s2 140 x0
-    mov rf10, rf10.ih ; mov rf12, rf12.ih                           # s2 140 x1 | s2 140 x2
-    mov rf15, rf15.ih ; add rf14, rf14, rf16                        # s2 140 x3 | s2 small.py:124 a
+    vpack rf13, rf14, rf13 ; mov rf14, rf7.il                       # s1 139 store rows | s2 141 x0
+    vpack rf15, rf15, rf16 ; mov rf16, rf9.il                       # s1 139 store rows | s2 141 x1
+    shl rf5, rf5, 5 ; mov rf30, rf11.il                             # s1 139 x0 | s2 141 x2
+    mov rf7, rf13.il ; mov rf31, rf7.ih                             # s2 141 x3 | s2 141 x0
+    mov rf9, rf9.ih ; mov rf11, rf11.ih                             # s2 141 x1 | s2 141 x2
+    mov rf13, rf13.ih ; mov rf32, rf8.il                            # s2 141 x3 | s2 141 x0
+    mov rf33, rf10.il ; mov rf34, rf12.il                           # s2 141 x1 | s2 141 x2
+    mov rf8, rf15.il ; mov rf35, rf8.ih                             # s2 141 x3 | s2 141 x0
+    mov rf10, rf10.ih ; mov rf12, rf12.ih                           # s2 141 x1 | s2 141 x2
+    mov rf15, rf15.ih ; add rf14, rf14, rf16                        # s2 141 x3 | s2 small.py:124 a
     sub rf30, rf30, rf7 ; add rf31, rf31, rf9                       # s2 small.py:124 d | s2 small.py:124 a
     sub rf11, rf11, rf13 ; add rf32, rf32, rf33                     # s2 small.py:124 d | s2 small.py:124 a
     sub rf34, rf34, rf8 ; add rf35, rf35, rf10                      # s2 small.py:124 d | s2 small.py:124 a
@@ -120,78 +120,78 @@ loop:
     asr rf39, rf39, 1 ; sub rf7, rf12, rf7                          # s2 small.py:125 e | s2 small.py:126 residuals1
     sub rf8, rf37, rf13 ; sub rf13, rf38, rf8                       # s2 small.py:126 residuals1
     sub rf15, rf39, rf15 ; sub rf14, rf14, rf7                      # s2 small.py:126 residuals1 | s2 small.py:127 residuals0
-    and rf40, rf19, rf20 ; mov tmua, rf26 ; thrsw                   # s2 142 load dst
-    sub rf31, rf31, rf8 ; v8dot rf41, rf19, rf27                    # s2 small.py:127 residuals0 | s2 142 load dst
-    sub rf32, rf32, rf13 ; v8dot rf42, rf19, rf28                   # s2 small.py:127 residuals0 | s2 142 load dst
-    shr rf35, rf19, -8 ; sub rf19, rf35, rf15                       # s2 142 load dst | s2 small.py:127 residuals0
-    sub.pushc -, rf0, rf2 ; mov rf2, rf3                            # s2 142 store dst | next trip
-    add rf14, rf40, rf14 ; add rf40, rf41, rf31 ; ldtmu.rf31        # s2 142 add | s2 142 load dst
-    max rf14, rf14, 0 ; add rf32, rf42, rf32                        # s2 142 clip | s2 142 add
-    max rf19, rf40, 0 ; add rf35, rf35, rf19                        # s2 142 clip | s2 142 add
-    max rf32, rf32, 0 ; sub.pushc -, rf0, rf3                       # s2 142 clip | whether there is a trip more
-    max rf35, rf35, 0 ; add rf3, rf2, rf1                           # s2 142 clip | the item's record
-    umin tmuau, rf3, rf0 ; add rf5, rf6, rf5                        # the item's record | s1 138 x0 | uniform 0xfffffffa (vec2)
-    min rf14, rf14, rf20 ; v8dot rf40, rf23, 1                      # s2 142 clip | s2 142 load dst
-    min rf19, rf19, rf20 ; v8dot rf42, rf23, rf27                   # s2 142 clip | s2 142 load dst
-    min rf32, rf32, rf20 ; v8dot rf41, rf23, rf28                   # s2 142 clip | s2 142 load dst
-    min rf23, rf35, rf20 ; v8dot rf35, rf23, rf29                   # s2 142 clip | s2 142 load dst
-    vpack rf14, rf14, rf19 ; mov tmuau, rf5 ; thrsw                 # s2 142 store dst | s1 138 x0 | uniform 0xfffffffc (vec4)
-    vpack rf23, rf32, rf23 ; add rf7, rf40, rf7                     # s2 142 store dst | s2 142 add
-    max rf7, rf7, 0 ; add rf8, rf42, rf8                            # s2 142 clip | s2 142 add
-    max rf8, rf8, 0 ; add rf13, rf41, rf13                          # s2 142 clip | s2 142 add
-    max rf13, rf13, 0 ; add rf15, rf35, rf15                        # s2 142 clip | s2 142 add
-    max rf15, rf15, 0 ; sub rf12, rf12, rf16                        # s2 142 clip | s2 small.py:126 residuals2
-    tmuwt - ; v8dot rf16, rf25, 1                                   # the last trip's stores | s2 142 load dst
-    min rf7, rf7, rf20 ; sub rf9, rf37, rf9 ; ldtmu.rf37            # s2 142 clip | s2 small.py:126 residuals2 | the item's record
-    min rf8, rf8, rf20 ; v8dot rf41, rf25, rf27 ; ldtmu.rf35        # s2 142 clip | s2 142 load dst | the item's record
-    min rf33, rf13, rf20 ; sub rf38, rf38, rf33 ; ldtmu.rf13        # s2 142 clip | s2 small.py:126 residuals2 | s1 138 x0
-    min rf32, rf15, rf20 ; v8dot rf42, rf25, rf28 ; ldtmu.rf15      # s2 142 clip | s2 142 load dst | s1 138 x0
-    v8pack tmud, rf14, rf23 ; sub rf14, rf39, rf10 ; ldtmu.rf10     # s2 142 store dst | s2 small.py:126 residuals2 | s1 138 x0
-    vpack rf8, rf7, rf8 ; v8dot rf25, rf25, rf29 ; ldtmu.rf7        # s2 142 store dst | s2 142 load dst | s1 138 x0
-    vpack rf32, rf33, rf32 ; add rf16, rf16, rf12                   # s2 142 store dst | s2 142 add
-    max rf16, rf16, 0 ; add rf41, rf41, rf9                         # s2 142 clip | s2 142 add
-    max rf41, rf41, 0 ; add rf42, rf42, rf38                        # s2 142 clip | s2 142 add
-    max rf25, rf42, 0 ; add rf42, rf25, rf14                        # s2 142 clip | s2 142 add
-    max rf30, rf42, 0 ; add rf12, rf30, rf12                        # s2 142 clip | s2 small.py:127 residuals3
-    min rf16, rf16, rf20 ; v8dot rf42, rf31, 1                      # s2 142 clip | s2 142 load dst
-    min rf9, rf41, rf20 ; add rf11, rf11, rf9                       # s2 142 clip | s2 small.py:127 residuals3
-    min rf41, rf25, rf20 ; v8dot rf25, rf31, rf27                   # s2 142 clip | s2 142 load dst
-    min rf34, rf30, rf20 ; add rf30, rf34, rf38                     # s2 142 clip | s2 small.py:127 residuals3
-    vpack rf9, rf16, rf9 ; v8dot rf16, rf31, rf28                   # s2 142 store dst | s2 142 load dst
-    vpack rf14, rf41, rf34 ; add rf34, rf36, rf14                   # s2 142 store dst | s2 small.py:127 residuals3
-    shr rf31, rf31, -8 ; add rf12, rf42, rf12                       # s2 142 load dst | s2 142 add
-    max rf11, rf12, 0 ; add rf12, rf25, rf11                        # s2 142 clip | s2 142 add
-    max rf12, rf12, 0 ; add rf16, rf16, rf30                        # s2 142 clip | s2 142 add
-    max rf16, rf16, 0 ; mov.ifnb tmua, rf18                         # s2 142 clip | s2 142 store dst
-    v8pack tmud, rf8, rf32 ; add rf8, rf31, rf34                    # s2 142 store dst | s2 142 add
-    max rf4, rf8, 0 ; add rf18, rf17, rf4                           # s2 142 clip | s2 142 load dst
-    min rf11, rf11, rf20 ; mov.ifnb tmua, rf22                      # s2 142 clip | s2 142 store dst
-    min rf5, rf12, rf20 ; sub tmuau, rf5, -16                       # s2 142 clip | s1 138 x0 | uniform 0xfffffffc (vec4)
-    min rf16, rf16, rf20 ; mov tmua, rf18 ; thrsw                   # s2 142 clip | s2 142 load dst
-    min rf4, rf4, rf20 ; add rf22, rf18, rf21                       # s2 142 clip | s2 142 load dst
-    vpack rf11, rf11, rf5 ; mov rf5, rf13.il                        # s2 142 store dst | s1 138 x0
-    v8pack tmud, rf9, rf14 ; mov rf14, rf10.il ; ldtmu.rf9          # s2 142 store dst | s1 138 x1 | s1 138 x0
-    asr rf5, rf5, 2 ; mov rf12, rf9.il                              # s1 small.py:123 shr | s1 138 x2
-    asr rf13, rf14, 2 ; mov rf14, rf13.ih                           # s1 small.py:123 shr | s1 138 x0
-    asr rf10, rf12, 2 ; mov rf12, rf10.ih                           # s1 small.py:123 shr | s1 138 x1
-    asr rf9, rf14, 2 ; mov rf14, rf9.ih                             # s1 small.py:123 shr | s1 138 x2
-    asr rf12, rf12, 2 ; mov rf8, rf15.il                            # s1 small.py:123 shr | s1 138 x0
-    asr rf14, rf14, 2 ; mov rf31, rf7.il                            # s1 small.py:123 shr | s1 138 x1
-    asr rf8, rf8, 2 ; mov rf15, rf15.ih                             # s1 small.py:123 shr | s1 138 x0
-    asr rf7, rf31, 2 ; mov rf31, rf7.ih                             # s1 small.py:123 shr | s1 138 x1
-    vpack rf16, rf16, rf4 ; add rf5, rf5, rf13 ; ldtmu.rf4          # s2 142 store dst | s1 small.py:124 a | s1 138 x0
-    asr rf32, rf15, 2 ; mov rf15, rf4.il                            # s1 small.py:123 shr | s1 138 x2
-    asr rf4, rf15, 2 ; mov rf15, rf4.ih                             # s1 small.py:123 shr | s1 138 x2
-    asr rf31, rf31, 2 ; mov.ifnb tmua, rf24                         # s1 small.py:123 shr | s2 142 store dst
-    asr rf15, rf15, 2 ; mov tmua, rf22                              # s1 small.py:123 shr | s2 142 load dst
-    v8pack tmud, rf11, rf16 ; add rf11, rf9, rf12 ; ldtmu.rf9       # s2 142 store dst | s1 small.py:124 a | s1 138 x0
-    mov rf16, rf9.il ; mov rf24, rf9.ih ; ldtmu.rf9                 # s1 138 x3 | s1 138 x0
-    asr rf16, rf16, 2 ; mov rf34, rf9.il                            # s1 small.py:123 shr | s1 138 x3
-    asr rf9, rf24, 2 ; mov rf24, rf9.ih                             # s1 small.py:123 shr | s1 138 x3
+    and rf40, rf19, rf20 ; mov tmua, rf26 ; thrsw                   # s2 143 load dst
+    sub rf31, rf31, rf8 ; v8dot rf41, rf19, rf27                    # s2 small.py:127 residuals0 | s2 143 load dst
+    sub rf32, rf32, rf13 ; v8dot rf42, rf19, rf28                   # s2 small.py:127 residuals0 | s2 143 load dst
+    shr rf35, rf19, -8 ; sub rf19, rf35, rf15                       # s2 143 load dst | s2 small.py:127 residuals0
+    sub.pushc -, rf0, rf2 ; mov rf2, rf3                            # s2 143 store dst | next trip
+    add rf14, rf40, rf14 ; add rf40, rf41, rf31 ; ldtmu.rf31        # s2 143 add | s2 143 load dst
+    max rf14, rf14, 0 ; add rf32, rf42, rf32                        # s2 143 clip | s2 143 add
+    max rf19, rf40, 0 ; add rf35, rf35, rf19                        # s2 143 clip | s2 143 add
+    max rf32, rf32, 0 ; sub.pushc -, rf0, rf3                       # s2 143 clip | whether there is a trip more
+    max rf35, rf35, 0 ; add rf3, rf2, rf1                           # s2 143 clip | the item's record
+    umin tmuau, rf3, rf0 ; add rf5, rf6, rf5                        # the item's record | s1 139 x0 | uniform 0xfffffffa (vec2)
+    min rf14, rf14, rf20 ; v8dot rf40, rf23, 1                      # s2 143 clip | s2 143 load dst
+    min rf19, rf19, rf20 ; v8dot rf42, rf23, rf27                   # s2 143 clip | s2 143 load dst
+    min rf32, rf32, rf20 ; v8dot rf41, rf23, rf28                   # s2 143 clip | s2 143 load dst
+    min rf23, rf35, rf20 ; v8dot rf35, rf23, rf29                   # s2 143 clip | s2 143 load dst
+    vpack rf14, rf14, rf19 ; mov tmuau, rf5 ; thrsw                 # s2 143 store dst | s1 139 x0 | uniform 0xfffffffc (vec4)
+    vpack rf23, rf32, rf23 ; add rf7, rf40, rf7                     # s2 143 store dst | s2 143 add
+    max rf7, rf7, 0 ; add rf8, rf42, rf8                            # s2 143 clip | s2 143 add
+    max rf8, rf8, 0 ; add rf13, rf41, rf13                          # s2 143 clip | s2 143 add
+    max rf13, rf13, 0 ; add rf15, rf35, rf15                        # s2 143 clip | s2 143 add
+    max rf15, rf15, 0 ; sub rf12, rf12, rf16                        # s2 143 clip | s2 small.py:126 residuals2
+    tmuwt - ; v8dot rf16, rf25, 1                                   # the last trip's stores | s2 143 load dst
+    min rf7, rf7, rf20 ; sub rf9, rf37, rf9 ; ldtmu.rf37            # s2 143 clip | s2 small.py:126 residuals2 | the item's record
+    min rf8, rf8, rf20 ; v8dot rf41, rf25, rf27 ; ldtmu.rf35        # s2 143 clip | s2 143 load dst | the item's record
+    min rf33, rf13, rf20 ; sub rf38, rf38, rf33 ; ldtmu.rf13        # s2 143 clip | s2 small.py:126 residuals2 | s1 139 x0
+    min rf32, rf15, rf20 ; v8dot rf42, rf25, rf28 ; ldtmu.rf15      # s2 143 clip | s2 143 load dst | s1 139 x0
+    v8pack tmud, rf14, rf23 ; sub rf14, rf39, rf10 ; ldtmu.rf10     # s2 143 store dst | s2 small.py:126 residuals2 | s1 139 x0
+    vpack rf8, rf7, rf8 ; v8dot rf25, rf25, rf29 ; ldtmu.rf7        # s2 143 store dst | s2 143 load dst | s1 139 x0
+    vpack rf32, rf33, rf32 ; add rf16, rf16, rf12                   # s2 143 store dst | s2 143 add
+    max rf16, rf16, 0 ; add rf41, rf41, rf9                         # s2 143 clip | s2 143 add
+    max rf41, rf41, 0 ; add rf42, rf42, rf38                        # s2 143 clip | s2 143 add
+    max rf25, rf42, 0 ; add rf42, rf25, rf14                        # s2 143 clip | s2 143 add
+    max rf30, rf42, 0 ; add rf12, rf30, rf12                        # s2 143 clip | s2 small.py:127 residuals3
+    min rf16, rf16, rf20 ; v8dot rf42, rf31, 1                      # s2 143 clip | s2 143 load dst
+    min rf9, rf41, rf20 ; add rf11, rf11, rf9                       # s2 143 clip | s2 small.py:127 residuals3
+    min rf41, rf25, rf20 ; v8dot rf25, rf31, rf27                   # s2 143 clip | s2 143 load dst
+    min rf34, rf30, rf20 ; add rf30, rf34, rf38                     # s2 143 clip | s2 small.py:127 residuals3
+    vpack rf9, rf16, rf9 ; v8dot rf16, rf31, rf28                   # s2 143 store dst | s2 143 load dst
+    vpack rf14, rf41, rf34 ; add rf34, rf36, rf14                   # s2 143 store dst | s2 small.py:127 residuals3
+    shr rf31, rf31, -8 ; add rf12, rf42, rf12                       # s2 143 load dst | s2 143 add
+    max rf11, rf12, 0 ; add rf12, rf25, rf11                        # s2 143 clip | s2 143 add
+    max rf12, rf12, 0 ; add rf16, rf16, rf30                        # s2 143 clip | s2 143 add
+    max rf16, rf16, 0 ; mov.ifnb tmua, rf18                         # s2 143 clip | s2 143 store dst
+    v8pack tmud, rf8, rf32 ; add rf8, rf31, rf34                    # s2 143 store dst | s2 143 add
+    max rf4, rf8, 0 ; add rf18, rf17, rf4                           # s2 143 clip | s2 143 load dst
+    min rf11, rf11, rf20 ; mov.ifnb tmua, rf22                      # s2 143 clip | s2 143 store dst
+    min rf5, rf12, rf20 ; sub tmuau, rf5, -16                       # s2 143 clip | s1 139 x0 | uniform 0xfffffffc (vec4)
+    min rf16, rf16, rf20 ; mov tmua, rf18 ; thrsw                   # s2 143 clip | s2 143 load dst
+    min rf4, rf4, rf20 ; add rf22, rf18, rf21                       # s2 143 clip | s2 143 load dst
+    vpack rf11, rf11, rf5 ; mov rf5, rf13.il                        # s2 143 store dst | s1 139 x0
+    v8pack tmud, rf9, rf14 ; mov rf14, rf10.il ; ldtmu.rf9          # s2 143 store dst | s1 139 x1 | s1 139 x0
+    asr rf5, rf5, 2 ; mov rf12, rf9.il                              # s1 small.py:123 shr | s1 139 x2
+    asr rf13, rf14, 2 ; mov rf14, rf13.ih                           # s1 small.py:123 shr | s1 139 x0
+    asr rf10, rf12, 2 ; mov rf12, rf10.ih                           # s1 small.py:123 shr | s1 139 x1
+    asr rf9, rf14, 2 ; mov rf14, rf9.ih                             # s1 small.py:123 shr | s1 139 x2
+    asr rf12, rf12, 2 ; mov rf8, rf15.il                            # s1 small.py:123 shr | s1 139 x0
+    asr rf14, rf14, 2 ; mov rf31, rf7.il                            # s1 small.py:123 shr | s1 139 x1
+    asr rf8, rf8, 2 ; mov rf15, rf15.ih                             # s1 small.py:123 shr | s1 139 x0
+    asr rf7, rf31, 2 ; mov rf31, rf7.ih                             # s1 small.py:123 shr | s1 139 x1
+    vpack rf16, rf16, rf4 ; add rf5, rf5, rf13 ; ldtmu.rf4          # s2 143 store dst | s1 small.py:124 a | s1 139 x0
+    asr rf32, rf15, 2 ; mov rf15, rf4.il                            # s1 small.py:123 shr | s1 139 x2
+    asr rf4, rf15, 2 ; mov rf15, rf4.ih                             # s1 small.py:123 shr | s1 139 x2
+    asr rf31, rf31, 2 ; mov.ifnb tmua, rf24                         # s1 small.py:123 shr | s2 143 store dst
+    asr rf15, rf15, 2 ; mov tmua, rf22                              # s1 small.py:123 shr | s2 143 load dst
+    v8pack tmud, rf11, rf16 ; add rf11, rf9, rf12 ; ldtmu.rf9       # s2 143 store dst | s1 small.py:124 a | s1 139 x0
+    mov rf16, rf9.il ; mov rf24, rf9.ih ; ldtmu.rf9                 # s1 139 x3 | s1 139 x0
+    asr rf16, rf16, 2 ; mov rf34, rf9.il                            # s1 small.py:123 shr | s1 139 x3
+    asr rf9, rf24, 2 ; mov rf24, rf9.ih                             # s1 small.py:123 shr | s1 139 x3
     asr rf34, rf34, 2 ; sub rf10, rf10, rf16                        # s1 small.py:123 shr | s1 small.py:124 d
     asr rf30, rf24, 2 ; sub rf14, rf14, rf9                         # s1 small.py:123 shr | s1 small.py:124 d
     add rf4, rf8, rf7 ; sub rf25, rf4, rf34                         # s1 small.py:124 a | s1 small.py:124 d
-    add rf24, rf22, rf21 ; sub rf8, rf5, rf10                       # s2 142 load dst | s1 small.py:125 sub
+    add rf24, rf22, rf21 ; sub rf8, rf5, rf10                       # s2 143 load dst | s1 small.py:125 sub
     asr rf8, rf8, 1 ; sub rf42, rf11, rf14                          # s1 small.py:125 e | s1 small.py:125 sub
     asr rf42, rf42, 1 ; sub rf36, rf4, rf25                         # s1 small.py:125 e | s1 small.py:125 sub
     asr rf32, rf36, 1 ; add rf36, rf32, rf31                        # s1 small.py:125 e | s1 small.py:124 a
@@ -199,17 +199,17 @@ loop:
     sub rf13, rf36, rf16 ; sub rf8, rf8, rf13                       # s1 small.py:125 sub | s1 small.py:126 c
     asr rf41, rf13, 1 ; sub rf9, rf42, rf9                          # s1 small.py:125 e | s1 small.py:126 b
     sub rf12, rf42, rf12 ; sub rf34, rf32, rf34                     # s1 small.py:126 c | s1 small.py:126 b
-    sub rf26, rf32, rf7 ; mov.ifnb tmua, rf26 ; thrsw               # s1 small.py:126 c | s2 142 store dst
-    mov tmua, rf24 ; sub rf5, rf5, rf15                             # s2 142 load dst | s1 small.py:127 sub
-    vpack rf7, rf5, rf15 ; add rf5, rf10, rf8                       # s1 138 store rows | s1 small.py:127 add
-    vpack rf8, rf8, rf5 ; sub rf5, rf11, rf9 ; thrsw ; ldtmu.rf19   # s1 138 store rows | s1 small.py:127 sub | s2 142 load dst
-    vpack rf9, rf5, rf9 ; add rf5, rf14, rf12                       # s1 138 store rows | s1 small.py:127 add
-    vpack rf10, rf12, rf5 ; sub rf4, rf4, rf34                      # s1 138 store rows | s1 small.py:127 sub
-    vpack rf11, rf4, rf34 ; add rf4, rf25, rf26 ; thrsw ; ldtmu.rf23 # s1 138 store rows | s1 small.py:127 add | s2 142 load dst
-    vpack rf12, rf26, rf4 ; sub rf13, rf41, rf30                    # s1 138 store rows | s1 small.py:126 b
-    sub rf15, rf41, rf31 ; add rf26, rf24, rf21                     # s1 small.py:126 c | s2 142 load dst
+    sub rf26, rf32, rf7 ; mov.ifnb tmua, rf26 ; thrsw               # s1 small.py:126 c | s2 143 store dst
+    mov tmua, rf24 ; sub rf5, rf5, rf15                             # s2 143 load dst | s1 small.py:127 sub
+    vpack rf7, rf5, rf15 ; add rf5, rf10, rf8                       # s1 139 store rows | s1 small.py:127 add
+    vpack rf8, rf8, rf5 ; sub rf5, rf11, rf9 ; thrsw ; ldtmu.rf19   # s1 139 store rows | s1 small.py:127 sub | s2 143 load dst
+    vpack rf9, rf5, rf9 ; add rf5, rf14, rf12                       # s1 139 store rows | s1 small.py:127 add
+    vpack rf10, rf12, rf5 ; sub rf4, rf4, rf34                      # s1 139 store rows | s1 small.py:127 sub
+    vpack rf11, rf4, rf34 ; add rf4, rf25, rf26 ; thrsw ; ldtmu.rf23 # s1 139 store rows | s1 small.py:127 add | s2 143 load dst
+    vpack rf12, rf26, rf4 ; sub rf13, rf41, rf30                    # s1 139 store rows | s1 small.py:126 b
+    sub rf15, rf41, rf31 ; add rf26, rf24, rf21                     # s1 small.py:126 c | s2 143 load dst
     bu.anyna loop, r:unif                                           # next trip
-    sub rf14, rf36, rf13 ; add rf16, rf16, rf15 ; ldtmu.rf25        # s1 small.py:127 sub | s1 small.py:127 add | s2 142 load dst
+    sub rf14, rf36, rf13 ; add rf16, rf16, rf15 ; ldtmu.rf25        # s1 small.py:127 sub | s1 small.py:127 add | s2 143 load dst
     mov rf4, rf37 ; mov rf5, rf35                                   # next trip
     nop
     thrsw

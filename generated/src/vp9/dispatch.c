@@ -244,6 +244,39 @@ int daedalus_recipe_dispatch_vp9_iadst16(daedalus_ctx *ctx, uint8_t *dst, ptrdif
       n_blocks, meta);
 }
 
+static_assert(offsetof(daedalus_vp9_iadst16_idct16_meta, dst_off) == 0,
+    "vp9_iadst16_idct16: dst_off");
+static_assert(sizeof(daedalus_vp9_iadst16_idct16_meta) == 4, "vp9_iadst16_idct16: size");
+
+int daedalus_append_vp9_iadst16_idct16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_iadst16_idct16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_iadst16_idct16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_iadst16_idct16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_iadst16_idct16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_iadst16_idct16_meta *meta) {
+  return daedalus_dispatch_vp9_iadst16_idct16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_iadst4_meta, dst_off) == 0, "vp9_iadst4: dst_off");
 static_assert(sizeof(daedalus_vp9_iadst4_meta) == 4, "vp9_iadst4: size");
 
@@ -367,6 +400,105 @@ int daedalus_recipe_dispatch_vp9_iadst8_idct8(daedalus_ctx *ctx, uint8_t *dst,
     ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
     const daedalus_vp9_iadst8_idct8_meta *meta) {
   return daedalus_dispatch_vp9_iadst8_idct8(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_idct16_meta, dst_off) == 0, "vp9_idct16: dst_off");
+static_assert(offsetof(daedalus_vp9_idct16_meta, eob) == 4, "vp9_idct16: eob");
+static_assert(offsetof(daedalus_vp9_idct16_meta, reserved) == 6, "vp9_idct16: reserved");
+static_assert(sizeof(daedalus_vp9_idct16_meta) == 8, "vp9_idct16: size");
+
+int daedalus_append_vp9_idct16(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_idct16(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct16"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta) {
+  return daedalus_dispatch_vp9_idct16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
+      n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_idct16_iadst16_meta, dst_off) == 0,
+    "vp9_idct16_iadst16: dst_off");
+static_assert(sizeof(daedalus_vp9_idct16_iadst16_meta) == 4, "vp9_idct16_iadst16: size");
+
+int daedalus_append_vp9_idct16_iadst16(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct16_iadst16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_idct16_iadst16(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct16_iadst16"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct16_iadst16(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_iadst16_meta *meta) {
+  return daedalus_dispatch_vp9_idct16_iadst16(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride,
+      coeffs, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_idct32_meta, dst_off) == 0, "vp9_idct32: dst_off");
+static_assert(offsetof(daedalus_vp9_idct32_meta, eob) == 4, "vp9_idct32: eob");
+static_assert(offsetof(daedalus_vp9_idct32_meta, reserved) == 6, "vp9_idct32: reserved");
+static_assert(sizeof(daedalus_vp9_idct32_meta) == 8, "vp9_idct32: size");
+
+int daedalus_append_vp9_idct32(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_idct32"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_idct32(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)coeffs, 0 },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_idct32"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_idct32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta) {
+  return daedalus_dispatch_vp9_idct32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, coeffs,
       n_blocks, meta);
 }
 

@@ -368,7 +368,48 @@ void daedalus_items_vp9_copy8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 
 void daedalus_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_iadst16__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_iadst16__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
   daedalus_items_vp9_iadst16__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_iadst16__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_iadst16__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_clearing_items_vp9_iadst16__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_items_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_iadst16_idct16__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_iadst16_idct16__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_iadst16_idct16__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_iadst16_idct16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_iadst16_idct16__neon_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_iadst16_idct16__vector_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#else
+  daedalus_clearing_items_vp9_iadst16_idct16__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
 }
 
 void daedalus_items_vp9_iadst4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
@@ -460,6 +501,307 @@ void daedalus_clearing_items_vp9_iadst8_idct8(uint8_t *dst, ptrdiff_t dst_stride
 #else
   daedalus_clearing_items_vp9_iadst8_idct8__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
 #endif
+}
+
+static inline int class_of_vp9_idct16(const daedalus_vp9_idct16_meta *meta) {
+  const int32_t eob = meta->eob;
+  if (eob == 1) {
+    return 0;
+  }
+  if (eob >= 2 && eob <= 10) {
+    return 1;
+  }
+  if (eob >= 11 && eob <= 38) {
+    return 2;
+  }
+  return 3;
+}
+
+void daedalus_items_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct16(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct16(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct16__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct16__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct16__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct16__neon_eob10(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct16__vector_eob10(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct16__c_eob10(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct16__neon_eob38(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct16__vector_eob38(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct16__c_eob38(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct16__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct16__vector_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct16__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    coeffs += n_run * 256;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_clearing_items_vp9_idct16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct16(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct16(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct16__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct16__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_clearing_items_vp9_idct16__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct16__neon_eob10(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct16__vector_eob10(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#else
+      daedalus_clearing_items_vp9_idct16__c_eob10(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct16__neon_eob38(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct16__vector_eob38(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#else
+      daedalus_clearing_items_vp9_idct16__c_eob38(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct16__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct16__vector_full(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#else
+      daedalus_clearing_items_vp9_idct16__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    coeffs += n_run * 256;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_items_vp9_idct16_iadst16__neon_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_items_vp9_idct16_iadst16__vector_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#else
+  daedalus_items_vp9_idct16_iadst16__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+void daedalus_clearing_items_vp9_idct16_iadst16(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks) {
+#if DAEDALUS_HAVE_NEON
+  daedalus_clearing_items_vp9_idct16_iadst16__neon_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#elif DAEDALUS_HAVE_VECTORS
+  daedalus_clearing_items_vp9_idct16_iadst16__vector_full(dst, dst_stride, dst_step, coeffs,
+      n_blocks);
+#else
+  daedalus_clearing_items_vp9_idct16_iadst16__c_full(dst, dst_stride, dst_step, coeffs, n_blocks);
+#endif
+}
+
+static inline int class_of_vp9_idct32(const daedalus_vp9_idct32_meta *meta) {
+  const int32_t eob = meta->eob;
+  if (eob == 1) {
+    return 0;
+  }
+  if (eob >= 2 && eob <= 34) {
+    return 1;
+  }
+  if (eob >= 35 && eob <= 135) {
+    return 2;
+  }
+  return 3;
+}
+
+void daedalus_items_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct32(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct32(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct32__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct32__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct32__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct32__neon_eob34(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct32__vector_eob34(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct32__c_eob34(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct32__neon_eob135(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct32__vector_eob135(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct32__c_eob135(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_idct32__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_idct32__vector_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_items_vp9_idct32__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    coeffs += n_run * 1024;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+void daedalus_clearing_items_vp9_idct32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_idct32(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_idct32(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct32__neon_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct32__vector_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#else
+      daedalus_clearing_items_vp9_idct32__c_dc(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct32__neon_eob34(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct32__vector_eob34(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#else
+      daedalus_clearing_items_vp9_idct32__c_eob34(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else if (n_class == 2) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct32__neon_eob135(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct32__vector_eob135(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#else
+      daedalus_clearing_items_vp9_idct32__c_eob135(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_clearing_items_vp9_idct32__neon_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_clearing_items_vp9_idct32__vector_full(dst, dst_stride, dst_step, coeffs, n_run,
+          meta, meta_step);
+#else
+      daedalus_clearing_items_vp9_idct32__c_full(dst, dst_stride, dst_step, coeffs, n_run, meta,
+          meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    coeffs += n_run * 1024;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
 }
 
 static inline int class_of_vp9_idct4(const daedalus_vp9_idct4_meta *meta) {

@@ -441,11 +441,85 @@ void daedalus_items_vp9_copy8__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 
 extern const daedalus_gpu_code daedalus_vp9_copy8__glsl_full_p2_word_unaligned;
 
+extern const daedalus_qpu_code daedalus_vp9_iadst16__qpu_full_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst16__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_iadst16__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst16__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
 daedalus_cpu_fn daedalus_vp9_iadst16__c_full;
 DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const int16_t *coeffs);
 void daedalus_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_iadst16__glsl_full_p4_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst16_idct16__qpu_full_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_iadst16_idct16__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_iadst16_idct16__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16_idct16__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_iadst16_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16_idct16__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst16_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst16_idct16__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16_idct16__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_iadst16_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16_idct16__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst16_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_iadst16_idct16__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_iadst16_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_iadst16_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_iadst16_idct16__c_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_iadst16_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_iadst16_idct16__glsl_full_p4_word_pack;
 
 extern const daedalus_qpu_code daedalus_vp9_iadst4__qpu_full_p4_word_keep;
 
@@ -606,6 +680,392 @@ void daedalus_clearing_items_vp9_iadst8_idct8__c_full(uint8_t *dst, ptrdiff_t ds
     ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
 
 extern const daedalus_gpu_code daedalus_vp9_iadst8_idct8__glsl_full_p4_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_dc_p4_word;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob10_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob38_word_shuffle;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob10_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob38_p2_word_pack;
+
+daedalus_cpu_fn daedalus_vp9_idct16__neon_dc;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__neon_eob10;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__neon_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__neon_eob38;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__neon_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__vector_dc;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__vector_eob10;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__vector_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_eob10(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__vector_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__vector_eob38;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__vector_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_eob38(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__vector_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__c_dc;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__c_eob10;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__c_eob10(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__c_eob38;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__c_eob38(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_dc_p2;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob10;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_eob38;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p4;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_dc_p2_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob10_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob10_p4_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob38_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_eob38_p4_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_full_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_idct16__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct16__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct16_meta *meta,
+    size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_idct16__glsl_full_p4_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16_iadst16__qpu_full_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_idct16_iadst16__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_idct16_iadst16__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16_iadst16__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_idct16_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16_iadst16__neon_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct16_iadst16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct16_iadst16__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16_iadst16__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const int16_t *coeffs);
+void daedalus_items_vp9_idct16_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16_iadst16__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct16_iadst16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+daedalus_cpu_fn daedalus_vp9_idct16_iadst16__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct16_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs);
+void daedalus_items_vp9_idct16_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct16_iadst16__c_full(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs);
+void daedalus_clearing_items_vp9_idct16_iadst16__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks);
+
+extern const daedalus_gpu_code daedalus_vp9_idct16_iadst16__glsl_full_p4_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_dc_p2_word;
+
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob34_word_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob135_word_shuffle;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p2_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob34_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob135_p2_word_pack;
+
+daedalus_cpu_fn daedalus_vp9_idct32__neon_dc;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__neon_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__neon_eob34;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__neon_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__neon_eob135;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__neon_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__vector_dc;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__vector_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__vector_eob34;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__vector_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_eob34(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__vector_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__vector_eob135;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__vector_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const int16_t *coeffs, size_t n_blocks,
+    const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_eob135(uint8_t *dst,
+    ptrdiff_t dst_stride, int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__vector_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__c_dc;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__c_dc(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__c_eob34;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__c_eob34(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__c_eob135;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__c_eob135(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_dc_p2;
+
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob34;
+
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_eob135;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_dc_p4_word;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob34_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob34_p4_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob135_p2;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_eob135_p4_word_pack;
+
+extern const daedalus_qpu_code daedalus_vp9_idct32__qpu_full;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_full_p2_word_pack;
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_full_p2;
+
+daedalus_cpu_fn daedalus_vp9_idct32__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_idct32__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const int16_t *coeffs, int32_t eob);
+void daedalus_items_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta, size_t meta_step);
+DAEDALUS_FLATTEN void daedalus_clearing_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    int16_t *coeffs, int32_t eob);
+void daedalus_clearing_items_vp9_idct32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, int16_t *coeffs, size_t n_blocks, const daedalus_vp9_idct32_meta *meta,
+    size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_idct32__glsl_full_p4_word_pack;
 
 extern const daedalus_qpu_code daedalus_vp9_idct4__qpu_dc_p4_word;
 
