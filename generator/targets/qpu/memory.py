@@ -7,6 +7,7 @@ from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.gpu.plan import Field, Run, Unit
 from daedalus.generator.targets.gpu.windows import elements
+from daedalus.generator.targets.qpu.apart import alike, disjoint, loads, stages_of
 from daedalus.generator.targets.qpu.builder import Argument
 from daedalus.generator.targets.qpu.conditions import Condition, both
 from daedalus.generator.targets.qpu.emitter import Emitter
@@ -154,19 +155,20 @@ class StageMemory:
         return f"{b.name} {at.row} {at.begin} {at.size}" if self._apart(b) else b.name
 
     def _apart(self, b: Buffer) -> bool:
-        """Whether each place is read and written by one stage, in one and the same unit."""
-        stages = [
-            s for s in self._kernel.stages
-            if any(x.buffer == b.name for x in s.stores)
-            or any(n.op is Op.LOAD and n.attr[0] == b.name for n in s.nodes())
-        ]  # fmt: skip
+        """Whether lookups of different places of the buffer never meet, and each place is read and
+        written in one and the same unit: then what is in the way of a store is a load of its own
+        place alone."""
         units = {u for w, u in self.plan.read.items() if w.buffer == b.name}
         units |= {u.size for u in self.plan.units if u.buffer is b}
-        moved = any(n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in self._stage.nodes())
-        # No lane reads what another one writes: verify.py refuses that. So elements do not meet.
+        if len(units) != 1 or any(n.args for n in loads(self._stage, b)):
+            return False
+        if self._single and len(stages_of(self._kernel.stages, b)) == 1:
+            return True
         split = any(None in u.stores for u in self.plan.units if u.buffer is b)
-        alone = (self._single and len(stages) == 1) or (self.soon and not split)
-        return alone and len(units) == 1 and not moved
+        return (
+            self.soon and not split and alike(self._stage, b)
+            and disjoint(self._kernel.stages, b)
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ stores
 
