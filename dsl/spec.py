@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`@kernel`: runs a spec's function and makes kernels of what it did.
 
-The function runs once for each member of the family (`members.py`) with a `KernelBuilder`; its
-variables give the values their names.
+The function runs once for each member of the family (`members.py`) with a `KernelBuilder`. Its
+variables, and those of functions in modules beside it, give the values their names.
 """
 
 import functools

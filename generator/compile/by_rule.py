@@ -14,7 +14,7 @@ For `full`, and for classes in which a lane computes less than in `full`, by the
 and something at all
 
 - GLSL three times: in words, with elements alone, and in words with other lanes an invocation;
-- QPU twice: in words, and with elements alone.
+- QPU twice: in words, and with elements alone; once where words change nothing.
 
 These are the ladder that a tuner climbs: they differ in items a workgroup and in access words, and
 one asks nothing of memory's alignment. No model is asked: `tune --apply` does that. The library has
@@ -125,7 +125,7 @@ def _machine_code(f: Facts, name: str, *, ladder: bool) -> Iterator[Slot]:
         w for p in POINTS if f.points_change(w := options_of(QPU, name, points=p))
         and not f.cut_in_vain(w, LANES)
     ]  # fmt: skip
-    # Where no element holds two points, stages are cut, each of which has fewer values alive.
+    # Where registers do not hold two points, one is tried although its stages are cut.
     ways = [w for w in reversed(ways) if w.choice("points") in fits] or [options_of(QPU, name)]
     words: list[Options] = []
     for way in ways:

@@ -93,7 +93,7 @@ def settle(entry: Entry) -> Settled:
     taken: dict[Options, bool] = {}
     programs: dict[tuple[str, str], Options] = {}
     over: list[Options] = []  # refused
-    passed: dict[str, dict[str, str]] = {}  # refused, where another choice was made then
+    passed: dict[str, dict[str, str]] = {}  # by place, what was refused before the last choice
     recorded, left, refused = _tuned(kernel)
     by_rule = [s for s in kept.once(kernel, "slots", lambda: slots(kernel)) if s.choices]
     places = {_place(s.choices[0]) for s in by_rule}
@@ -121,7 +121,7 @@ def settle(entry: Entry) -> Settled:
                 if same.reads_anything or not options.reads_anything:
                     continue
                 prod |= taken.pop(same)  # this name says that it does any memory
-                refused |= passed.get(_place(same), {})  # which left this class one program
+                refused |= passed.get(_place(same), {})  # why the class has no other program
             programs[program] = options
             taken[options] = prod
             passed[_place(options)] = dict(list(said.items())[:1])

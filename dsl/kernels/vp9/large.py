@@ -64,8 +64,8 @@ def _reversed_bits(n: int, bits: int) -> int:
 def inverse_dct(fits: Bound, sums: Bound) -> Transform1:
     """The DCT of 4, 8, 16 or 32 values; fits and sums as of Steps.
 
-    Even inputs go through the transform of half the size. The odd half is made layer by layer: each
-    has work that does not depend on what the same layer does.
+    Even inputs go through the transform of half the size. The odd half is made layer by layer:
+    what is done to one block of a layer does not depend on the others.
     """
     steps = Steps(fits, sums)
     small = {4: inverse_dct4(fits, sums), 8: inverse_dct8(fits, sums)}

@@ -6,7 +6,6 @@ together as soon as the last of them is there. In memory a thread has a part of 
 element of a temp takes a word; a thread waits for its stores before it loads.
 """
 
-from collections.abc import Sequence
 
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
@@ -121,7 +120,7 @@ class ScratchTemps:
             self._base = base
         self._lanes: dict[str, Value] = {}
         self._when: list[Condition] = []
-        self._reads: Sequence[Node] = ()  # of the stage, among other values
+        self._read: set[str] = set()  # the temps that the stage reads
         self.soon = False  # whether stores are made as soon as their values are there
         self._waiting: set[str] = set()
         # Stores that wait: note, space, address, value, conditions.
@@ -131,7 +130,8 @@ class ScratchTemps:
 
     def begin(self, stage: Stage, lanes: dict[str, Value], when: list[Condition]) -> None:
         """Opens a stage, of which only elements in which all of these hold matter."""
-        self._lanes, self._when, self._reads = lanes, when, stage.nodes()
+        self._lanes, self._when = lanes, when
+        self._read = {n.attr[0] for n in stage.nodes() if n.op is Op.LOAD}
         self.soon = False
 
     def _address(self, t: Buffer, index: tuple[Affine, ...], args: list[Value]) -> Value:
@@ -161,7 +161,7 @@ class ScratchTemps:
         address = self._address(t, index, [])
         self._names.add(t.name)
         self._values = values
-        if self.soon and not any(n.op is Op.LOAD and n.attr[0] == t.name for n in self._reads):
+        if self.soon and t.name not in self._read:
             flag = values.flags.flag(both(*when)) if when else None
             self._e.b.store(address, [self._e.value(value)], space=f"{SPACE} {t.name}", when=flag)
             return
