@@ -6,7 +6,6 @@ together as soon as the last of them is there. In memory a thread has a part of 
 element of a temp takes a word; a thread waits for its stores before it loads.
 """
 
-
 from daedalus.dsl.ir import Affine, Buffer, Kernel, Node, Op, Stage
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.c.emit import flat
