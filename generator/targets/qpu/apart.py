@@ -32,6 +32,7 @@ def disjoint(stages: Sequence[Stage], b: Buffer) -> bool:
 
 
 def loads(stage: Stage, b: Buffer) -> Iterator[Node]:
+    """The values that a stage reads of a buffer."""
     return (n for n in stage.nodes() if n.op is Op.LOAD and n.attr[0] == b.name)
 
 

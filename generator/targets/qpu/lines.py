@@ -9,9 +9,10 @@ item, two neighbours read the items of both, one after the other.
 
 from dataclasses import dataclass
 
-from daedalus.dsl.ir import Affine, Buffer, Kernel, Op, Stage
+from daedalus.dsl.ir import Affine, Buffer, Kernel, Stage
 from daedalus.generator.targets.gpu.walks import Walk
 from daedalus.generator.targets.gpu.windows import load_unit, places
+from daedalus.generator.targets.qpu.apart import loads
 from daedalus.generator.targets.qpu.conditions import Flags
 from daedalus.generator.targets.qpu.emitter import Emitter
 from daedalus.generator.targets.qpu.exchange import Place, Places, components, plan
@@ -53,7 +54,7 @@ def shared(kernel: Kernel, stage: Stage, b: Buffer, elements: int) -> Shared | N
     item's parameters are."""
     if b.kind != "block" or b.access != "in" or stage.given is not None or stage.limits:
         return None
-    if any(n.op is Op.LOAD and n.args and n.attr[0] == b.name for n in stage.nodes()):
+    if any(n.args for n in loads(stage, b)):
         return None
     walks = {w: rows[0] for w, rows in places(kernel, stage).items() if w.buffer == b.name}
     if not walks or any(load_unit(b, w, {0: bytes_}) < 4 for w, bytes_ in walks.items()):

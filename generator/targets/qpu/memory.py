@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Op, Stage, Store
+from daedalus.dsl.ir import Buffer, DType, Kernel, Node, Stage, Store
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.targets.gpu.plan import Field, Run, Unit
 from daedalus.generator.targets.gpu.windows import elements
@@ -267,6 +267,6 @@ class StageMemory:
 
     def reads(self, b: Buffer) -> bool:
         """Whether the stage reads it, if only to write back what is there."""
-        return any(n.op is Op.LOAD and n.attr[0] == b.name for n in self._stage.nodes()) or any(
+        return any(True for _ in loads(self._stage, b)) or any(
             None in u.stores for u in self.plan.units if u.buffer is b
         )
