@@ -107,6 +107,56 @@ static void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride, c
       src_stride, rows - n_whole, unused0, unused1);
 }
 
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg32__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+void daedalus_ffmpeg_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg32__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_avg32__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg32__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg32__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg32__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg32__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_avg32__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg32(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg32(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
@@ -162,6 +212,56 @@ static void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride, co
   const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_avg4(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_avg4(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg64__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+void daedalus_ffmpeg_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg64__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_avg64__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg64__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_avg64__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg64__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg64__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_avg64__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg64(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg64(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
       src_stride, rows - n_whole, unused0, unused1);
 }
 
@@ -273,6 +373,56 @@ static void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride, 
       src_stride, rows - n_whole, unused0, unused1);
 }
 
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy32__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+void daedalus_ffmpeg_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy32__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_copy32__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy32__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy32__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy32__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy32__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_copy32__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy32(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy32(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
@@ -328,6 +478,56 @@ static void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride, c
   const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_copy4(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_copy4(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy64__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+void daedalus_ffmpeg_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy64__odd(dst, dst_stride, src, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_copy64__neon_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy64__neon_rows8(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_copy64__neon_full(dst, dst_stride, src, src_stride, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy64__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy64__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_copy64__odd(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy64(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy64(dst + n_whole * dst_stride, dst_stride, src + n_whole * src_stride,
       src_stride, rows - n_whole, unused0, unused1);
 }
 
@@ -2013,6 +2213,1350 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_32v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
@@ -3612,6 +5156,1350 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t 
   const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_regular__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+    } else {
+      daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    } else {
+      daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_regular__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    } else {
+      daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+          (size_t)rows / 8);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+          rows);
+    } else {
+      daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+    }
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_regular__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_bilinear(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_bilinear(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_smooth__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_smooth__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_smooth__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_smooth(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_smooth(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_regular__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_regular__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_regular__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_regular(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_regular(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_sharp__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_sharp__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_sharp__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_sharp(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_sharp(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_NEON
+    daedalus_tall_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_NEON
+    daedalus_item_vp9_mc_64v_avg__neon_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#elif DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_bilinear(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_bilinear(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 
@@ -5294,6 +8182,54 @@ static void daedalus_ffmpeg_vp9_avg16__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg32__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
+
+static void daedalus_ffmpeg_vp9_avg32__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg32__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg32__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg32__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg32__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg32__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_avg32__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg32__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg32__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
@@ -5342,6 +8278,54 @@ static void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_str
   const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_avg4__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_avg4__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg64__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
+
+static void daedalus_ffmpeg_vp9_avg64__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_avg64__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg64__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg64__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_avg64__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_avg64__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_avg64__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_avg64__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_avg64__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
@@ -5448,6 +8432,54 @@ static void daedalus_ffmpeg_vp9_copy16__plain__odd(uint8_t *dst, ptrdiff_t dst_s
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy32__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
+
+static void daedalus_ffmpeg_vp9_copy32__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy32__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy32__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy32__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy32__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy32__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_copy32__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy32__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy32__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
     int unused1);
@@ -5497,6 +8529,54 @@ static void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst, ptrdiff_t dst_st
   const int n_whole = rows / 8 * 8;
   daedalus_ffmpeg_vp9_copy4__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
   daedalus_ffmpeg_vp9_copy4__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy64__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0,
+    int unused1);
+
+static void daedalus_ffmpeg_vp9_copy64__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_copy64__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy64__vector_rows8(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy64__c_rows8(dst, dst_stride, src, src_stride, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_copy64__vector_full(dst, dst_stride, src, src_stride, rows);
+#else
+    daedalus_item_vp9_copy64__c_full(dst, dst_stride, src, src_stride, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_copy64__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_copy64__plain(dst, dst_stride, src, src_stride, n_whole, unused0, unused1);
+  daedalus_ffmpeg_vp9_copy64__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
 }
 #endif
@@ -7996,6 +11076,2176 @@ static void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear__plain__odd(uint8_t *dst, pt
 #endif
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_32h_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_32h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_32h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_32hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride,
+          rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_32hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_32v_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_32v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_32v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole,
+      unused0, my);
+  daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_4h_smooth__plain__odd(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
 
@@ -10361,6 +15611,2176 @@ static void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain__odd(uint8_t *dst, ptr
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
       my);
   daedalus_ffmpeg_vp9_mc_4v_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, unused0);
+  daedalus_ffmpeg_vp9_mc_64h_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64h_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#else
+    daedalus_item_vp9_mc_64h_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, unused0);
+      return;
+    }
+    (void)unused0;
+    daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, rows);
+  } else {
+    daedalus_item_vp9_mc_64h_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      unused0);
+  daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, unused0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_smooth__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_smooth__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_regular__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_regular__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_regular__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_bilinear__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_bilinear__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 0, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_regular__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_regular__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 1, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_regular__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_regular__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__neon__odd(dst, dst_stride, src, src_stride, rows, mx,
+          my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__dotprod__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 2, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__dotprod__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__dotprod(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+#endif
+    return;
+  }
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64hv_avg__vector_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#else
+    daedalus_item_vp9_mc_64hv_avg__c_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__neon__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__neon(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__neon__odd(dst, dst_stride, src, src_stride, rows,
+          mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__neon__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__neon(dst, dst_stride, src, src_stride, n_whole, mx, my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__neon(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__dotprod(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__dotprod__odd(dst, dst_stride, src, src_stride,
+          rows, mx, my);
+      return;
+    }
+    daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my,
+        (size_t)rows / 8);
+    return;
+  }
+  if (rows >= 8) {
+    daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  } else {
+    daedalus_item_vp9_mc_64hv_avg__neon_full(dst, dst_stride, src, src_stride, 3, mx, my, rows);
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__dotprod__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__dotprod(dst, dst_stride, src, src_stride, n_whole, mx,
+      my);
+  daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__dotprod(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, mx, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_sharp__plain__odd(dst, dst_stride, src, src_stride, rows, unused0,
+          my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_bilinear__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_64v_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 0, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 1, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 2, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain(dst, dst_stride, src, src_stride, n_whole, unused0,
+      my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain(dst + n_whole * dst_stride, dst_stride, src +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain__odd(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain__odd(dst, dst_stride, src, src_stride, rows,
+          unused0, my);
+      return;
+    }
+    (void)unused0;
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_tall_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my,
+        (size_t)rows / 8);
+#else
+    daedalus_tall_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, (size_t)rows / 8);
+#endif
+    return;
+  }
+  (void)unused0;
+  if (rows >= 8) {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_sub8(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  } else {
+#if DAEDALUS_HAVE_VECTORS
+    daedalus_item_vp9_mc_64v_avg__vector_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#else
+    daedalus_item_vp9_mc_64v_avg__c_full(dst, dst_stride, src, src_stride, 3, my, rows);
+#endif
+  }
+}
+
+static void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain__odd(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my) {
+  const int n_whole = rows / 8 * 8;
+  daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain(dst, dst_stride, src, src_stride, n_whole,
+      unused0, my);
+  daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain(dst + n_whole * dst_stride, dst_stride, src +
       n_whole * src_stride, src_stride, rows - n_whole, unused0, my);
 }
 #endif
@@ -12822,6 +20242,32 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
         /* vp9dsp.mc[16][bilinear][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
+    {132, {(any_fn *)daedalus_ffmpeg_vp9_avg32__plain, (any_fn *)daedalus_ffmpeg_vp9_avg32,
+        (any_fn *)daedalus_ffmpeg_vp9_avg32, }}, /* vp9dsp.mc[32][smooth][avg][0][0] */
+#else
+    {132, {(any_fn *)daedalus_ffmpeg_vp9_avg32, NULL, NULL}}, /* vp9dsp.mc[32][smooth][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {140, {(any_fn *)daedalus_ffmpeg_vp9_avg32__plain, (any_fn *)daedalus_ffmpeg_vp9_avg32,
+        (any_fn *)daedalus_ffmpeg_vp9_avg32, }}, /* vp9dsp.mc[32][regular][avg][0][0] */
+#else
+    {140, {(any_fn *)daedalus_ffmpeg_vp9_avg32, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {148, {(any_fn *)daedalus_ffmpeg_vp9_avg32__plain, (any_fn *)daedalus_ffmpeg_vp9_avg32,
+        (any_fn *)daedalus_ffmpeg_vp9_avg32, }}, /* vp9dsp.mc[32][sharp][avg][0][0] */
+#else
+    {148, {(any_fn *)daedalus_ffmpeg_vp9_avg32, NULL, NULL}}, /* vp9dsp.mc[32][sharp][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {156, {(any_fn *)daedalus_ffmpeg_vp9_avg32__plain, (any_fn *)daedalus_ffmpeg_vp9_avg32,
+        (any_fn *)daedalus_ffmpeg_vp9_avg32, }}, /* vp9dsp.mc[32][bilinear][avg][0][0] */
+#else
+    {156, {(any_fn *)daedalus_ffmpeg_vp9_avg32, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
     {228, {(any_fn *)daedalus_ffmpeg_vp9_avg4__plain, (any_fn *)daedalus_ffmpeg_vp9_avg4,
         (any_fn *)daedalus_ffmpeg_vp9_avg4, }}, /* vp9dsp.mc[4][smooth][avg][0][0] */
 #else
@@ -12844,6 +20290,32 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
         (any_fn *)daedalus_ffmpeg_vp9_avg4, }}, /* vp9dsp.mc[4][bilinear][avg][0][0] */
 #else
     {252, {(any_fn *)daedalus_ffmpeg_vp9_avg4, NULL, NULL}}, /* vp9dsp.mc[4][bilinear][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {100, {(any_fn *)daedalus_ffmpeg_vp9_avg64__plain, (any_fn *)daedalus_ffmpeg_vp9_avg64,
+        (any_fn *)daedalus_ffmpeg_vp9_avg64, }}, /* vp9dsp.mc[64][smooth][avg][0][0] */
+#else
+    {100, {(any_fn *)daedalus_ffmpeg_vp9_avg64, NULL, NULL}}, /* vp9dsp.mc[64][smooth][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {108, {(any_fn *)daedalus_ffmpeg_vp9_avg64__plain, (any_fn *)daedalus_ffmpeg_vp9_avg64,
+        (any_fn *)daedalus_ffmpeg_vp9_avg64, }}, /* vp9dsp.mc[64][regular][avg][0][0] */
+#else
+    {108, {(any_fn *)daedalus_ffmpeg_vp9_avg64, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {116, {(any_fn *)daedalus_ffmpeg_vp9_avg64__plain, (any_fn *)daedalus_ffmpeg_vp9_avg64,
+        (any_fn *)daedalus_ffmpeg_vp9_avg64, }}, /* vp9dsp.mc[64][sharp][avg][0][0] */
+#else
+    {116, {(any_fn *)daedalus_ffmpeg_vp9_avg64, NULL, NULL}}, /* vp9dsp.mc[64][sharp][avg][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {124, {(any_fn *)daedalus_ffmpeg_vp9_avg64__plain, (any_fn *)daedalus_ffmpeg_vp9_avg64,
+        (any_fn *)daedalus_ffmpeg_vp9_avg64, }}, /* vp9dsp.mc[64][bilinear][avg][0][0] */
+#else
+    {124, {(any_fn *)daedalus_ffmpeg_vp9_avg64, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][avg][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {196, {(any_fn *)daedalus_ffmpeg_vp9_avg8__plain, (any_fn *)daedalus_ffmpeg_vp9_avg8,
@@ -12897,6 +20369,33 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
         /* vp9dsp.mc[16][bilinear][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
+    {128, {(any_fn *)daedalus_ffmpeg_vp9_copy32__plain, (any_fn *)daedalus_ffmpeg_vp9_copy32,
+        (any_fn *)daedalus_ffmpeg_vp9_copy32, }}, /* vp9dsp.mc[32][smooth][put][0][0] */
+#else
+    {128, {(any_fn *)daedalus_ffmpeg_vp9_copy32, NULL, NULL}},
+        /* vp9dsp.mc[32][smooth][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {136, {(any_fn *)daedalus_ffmpeg_vp9_copy32__plain, (any_fn *)daedalus_ffmpeg_vp9_copy32,
+        (any_fn *)daedalus_ffmpeg_vp9_copy32, }}, /* vp9dsp.mc[32][regular][put][0][0] */
+#else
+    {136, {(any_fn *)daedalus_ffmpeg_vp9_copy32, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {144, {(any_fn *)daedalus_ffmpeg_vp9_copy32__plain, (any_fn *)daedalus_ffmpeg_vp9_copy32,
+        (any_fn *)daedalus_ffmpeg_vp9_copy32, }}, /* vp9dsp.mc[32][sharp][put][0][0] */
+#else
+    {144, {(any_fn *)daedalus_ffmpeg_vp9_copy32, NULL, NULL}}, /* vp9dsp.mc[32][sharp][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {152, {(any_fn *)daedalus_ffmpeg_vp9_copy32__plain, (any_fn *)daedalus_ffmpeg_vp9_copy32,
+        (any_fn *)daedalus_ffmpeg_vp9_copy32, }}, /* vp9dsp.mc[32][bilinear][put][0][0] */
+#else
+    {152, {(any_fn *)daedalus_ffmpeg_vp9_copy32, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
     {224, {(any_fn *)daedalus_ffmpeg_vp9_copy4__plain, (any_fn *)daedalus_ffmpeg_vp9_copy4,
         (any_fn *)daedalus_ffmpeg_vp9_copy4, }}, /* vp9dsp.mc[4][smooth][put][0][0] */
 #else
@@ -12920,6 +20419,32 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #else
     {248, {(any_fn *)daedalus_ffmpeg_vp9_copy4, NULL, NULL}},
         /* vp9dsp.mc[4][bilinear][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {96, {(any_fn *)daedalus_ffmpeg_vp9_copy64__plain, (any_fn *)daedalus_ffmpeg_vp9_copy64,
+        (any_fn *)daedalus_ffmpeg_vp9_copy64, }}, /* vp9dsp.mc[64][smooth][put][0][0] */
+#else
+    {96, {(any_fn *)daedalus_ffmpeg_vp9_copy64, NULL, NULL}}, /* vp9dsp.mc[64][smooth][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {104, {(any_fn *)daedalus_ffmpeg_vp9_copy64__plain, (any_fn *)daedalus_ffmpeg_vp9_copy64,
+        (any_fn *)daedalus_ffmpeg_vp9_copy64, }}, /* vp9dsp.mc[64][regular][put][0][0] */
+#else
+    {104, {(any_fn *)daedalus_ffmpeg_vp9_copy64, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {112, {(any_fn *)daedalus_ffmpeg_vp9_copy64__plain, (any_fn *)daedalus_ffmpeg_vp9_copy64,
+        (any_fn *)daedalus_ffmpeg_vp9_copy64, }}, /* vp9dsp.mc[64][sharp][put][0][0] */
+#else
+    {112, {(any_fn *)daedalus_ffmpeg_vp9_copy64, NULL, NULL}}, /* vp9dsp.mc[64][sharp][put][0][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {120, {(any_fn *)daedalus_ffmpeg_vp9_copy64__plain, (any_fn *)daedalus_ffmpeg_vp9_copy64,
+        (any_fn *)daedalus_ffmpeg_vp9_copy64, }}, /* vp9dsp.mc[64][bilinear][put][0][0] */
+#else
+    {120, {(any_fn *)daedalus_ffmpeg_vp9_copy64, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][put][0][0] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {192, {(any_fn *)daedalus_ffmpeg_vp9_copy8__plain, (any_fn *)daedalus_ffmpeg_vp9_copy8,
@@ -13299,6 +20824,216 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
         /* vp9dsp.mc[16][bilinear][avg][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
+    {130, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_smooth__dotprod, }},
+        /* vp9dsp.mc[32][smooth][put][1][0] */
+#else
+    {130, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_smooth, NULL, NULL}},
+        /* vp9dsp.mc[32][smooth][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {138, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_regular__dotprod, }},
+        /* vp9dsp.mc[32][regular][put][1][0] */
+#else
+    {138, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_regular, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {146, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_sharp__dotprod, }},
+        /* vp9dsp.mc[32][sharp][put][1][0] */
+#else
+    {146, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_sharp, NULL, NULL}},
+        /* vp9dsp.mc[32][sharp][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {154, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_bilinear__dotprod, }},
+        /* vp9dsp.mc[32][bilinear][put][1][0] */
+#else
+    {154, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {134, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[32][smooth][avg][1][0] */
+#else
+    {134, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[32][smooth][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {142, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_regular__dotprod, }},
+        /* vp9dsp.mc[32][regular][avg][1][0] */
+#else
+    {142, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {150, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[32][sharp][avg][1][0] */
+#else
+    {150, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[32][sharp][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {158, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[32][bilinear][avg][1][0] */
+#else
+    {158, {(any_fn *)daedalus_ffmpeg_vp9_mc_32h_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {131, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_smooth__dotprod, }},
+        /* vp9dsp.mc[32][smooth][put][1][1] */
+#else
+    {131, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_smooth, NULL, NULL}},
+        /* vp9dsp.mc[32][smooth][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {139, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_regular__dotprod, }},
+        /* vp9dsp.mc[32][regular][put][1][1] */
+#else
+    {139, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_regular, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {147, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_sharp__dotprod, }},
+        /* vp9dsp.mc[32][sharp][put][1][1] */
+#else
+    {147, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_sharp, NULL, NULL}},
+        /* vp9dsp.mc[32][sharp][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {155, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_bilinear__dotprod, }},
+        /* vp9dsp.mc[32][bilinear][put][1][1] */
+#else
+    {155, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {135, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[32][smooth][avg][1][1] */
+#else
+    {135, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[32][smooth][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {143, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_regular__dotprod, }},
+        /* vp9dsp.mc[32][regular][avg][1][1] */
+#else
+    {143, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {151, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[32][sharp][avg][1][1] */
+#else
+    {151, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[32][sharp][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {159, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[32][bilinear][avg][1][1] */
+#else
+    {159, {(any_fn *)daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {129, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_32v_smooth,
+        }}, /* vp9dsp.mc[32][smooth][put][0][1] */
+#else
+    {129, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_smooth, NULL, NULL}},
+        /* vp9dsp.mc[32][smooth][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {137, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_32v_regular,
+        }}, /* vp9dsp.mc[32][regular][put][0][1] */
+#else
+    {137, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_regular, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {145, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_32v_sharp, }},
+        /* vp9dsp.mc[32][sharp][put][0][1] */
+#else
+    {145, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_sharp, NULL, NULL}},
+        /* vp9dsp.mc[32][sharp][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {153, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_bilinear, }}, /* vp9dsp.mc[32][bilinear][put][0][1] */
+#else
+    {153, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {133, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_smooth,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_smooth, }}, /* vp9dsp.mc[32][smooth][avg][0][1] */
+#else
+    {133, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[32][smooth][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {141, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_regular,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_regular, }},
+        /* vp9dsp.mc[32][regular][avg][0][1] */
+#else
+    {141, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[32][regular][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {149, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_sharp,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_sharp, }}, /* vp9dsp.mc[32][sharp][avg][0][1] */
+#else
+    {149, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[32][sharp][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {157, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_bilinear, }},
+        /* vp9dsp.mc[32][bilinear][avg][0][1] */
+#else
+    {157, {(any_fn *)daedalus_ffmpeg_vp9_mc_32v_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[32][bilinear][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
     {226, {(any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth__plain,
         (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth__neon,
         (any_fn *)daedalus_ffmpeg_vp9_mc_4h_smooth__dotprod, }},
@@ -13505,6 +21240,216 @@ int daedalus_ffmpeg_fill_vp9dsp(void *table, size_t bytes, unsigned features) {
 #else
     {253, {(any_fn *)daedalus_ffmpeg_vp9_mc_4v_avg_bilinear, NULL, NULL}},
         /* vp9dsp.mc[4][bilinear][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {98, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_smooth__dotprod, }},
+        /* vp9dsp.mc[64][smooth][put][1][0] */
+#else
+    {98, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_smooth, NULL, NULL}},
+        /* vp9dsp.mc[64][smooth][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {106, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_regular__dotprod, }},
+        /* vp9dsp.mc[64][regular][put][1][0] */
+#else
+    {106, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_regular, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {114, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_sharp__dotprod, }},
+        /* vp9dsp.mc[64][sharp][put][1][0] */
+#else
+    {114, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_sharp, NULL, NULL}},
+        /* vp9dsp.mc[64][sharp][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {122, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_bilinear__dotprod, }},
+        /* vp9dsp.mc[64][bilinear][put][1][0] */
+#else
+    {122, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][put][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {102, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[64][smooth][avg][1][0] */
+#else
+    {102, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[64][smooth][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {110, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_regular__dotprod, }},
+        /* vp9dsp.mc[64][regular][avg][1][0] */
+#else
+    {110, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {118, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[64][sharp][avg][1][0] */
+#else
+    {118, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[64][sharp][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {126, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[64][bilinear][avg][1][0] */
+#else
+    {126, {(any_fn *)daedalus_ffmpeg_vp9_mc_64h_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][avg][1][0] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {99, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_smooth__dotprod, }},
+        /* vp9dsp.mc[64][smooth][put][1][1] */
+#else
+    {99, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_smooth, NULL, NULL}},
+        /* vp9dsp.mc[64][smooth][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {107, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_regular__dotprod, }},
+        /* vp9dsp.mc[64][regular][put][1][1] */
+#else
+    {107, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_regular, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {115, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_sharp__dotprod, }},
+        /* vp9dsp.mc[64][sharp][put][1][1] */
+#else
+    {115, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_sharp, NULL, NULL}},
+        /* vp9dsp.mc[64][sharp][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {123, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_bilinear__dotprod, }},
+        /* vp9dsp.mc[64][bilinear][put][1][1] */
+#else
+    {123, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][put][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {103, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_smooth__dotprod, }},
+        /* vp9dsp.mc[64][smooth][avg][1][1] */
+#else
+    {103, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[64][smooth][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {111, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_regular__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_regular__dotprod, }},
+        /* vp9dsp.mc[64][regular][avg][1][1] */
+#else
+    {111, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {119, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_sharp__dotprod, }},
+        /* vp9dsp.mc[64][sharp][avg][1][1] */
+#else
+    {119, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[64][sharp][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {127, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__neon,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear__dotprod, }},
+        /* vp9dsp.mc[64][bilinear][avg][1][1] */
+#else
+    {127, {(any_fn *)daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][avg][1][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {97, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_smooth, (any_fn *)daedalus_ffmpeg_vp9_mc_64v_smooth,
+        }}, /* vp9dsp.mc[64][smooth][put][0][1] */
+#else
+    {97, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_smooth, NULL, NULL}},
+        /* vp9dsp.mc[64][smooth][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {105, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_regular, (any_fn *)daedalus_ffmpeg_vp9_mc_64v_regular,
+        }}, /* vp9dsp.mc[64][regular][put][0][1] */
+#else
+    {105, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_regular, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {113, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_sharp, (any_fn *)daedalus_ffmpeg_vp9_mc_64v_sharp, }},
+        /* vp9dsp.mc[64][sharp][put][0][1] */
+#else
+    {113, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_sharp, NULL, NULL}},
+        /* vp9dsp.mc[64][sharp][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {121, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_bilinear, }}, /* vp9dsp.mc[64][bilinear][put][0][1] */
+#else
+    {121, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][put][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {101, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_smooth__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_smooth,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_smooth, }}, /* vp9dsp.mc[64][smooth][avg][0][1] */
+#else
+    {101, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_smooth, NULL, NULL}},
+        /* vp9dsp.mc[64][smooth][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {109, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_regular__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_regular,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_regular, }},
+        /* vp9dsp.mc[64][regular][avg][0][1] */
+#else
+    {109, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_regular, NULL, NULL}},
+        /* vp9dsp.mc[64][regular][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {117, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_sharp__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_sharp,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_sharp, }}, /* vp9dsp.mc[64][sharp][avg][0][1] */
+#else
+    {117, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_sharp, NULL, NULL}},
+        /* vp9dsp.mc[64][sharp][avg][0][1] */
+#endif
+#if DAEDALUS_HAVE_NEON
+    {125, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_bilinear__plain,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_bilinear,
+        (any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_bilinear, }},
+        /* vp9dsp.mc[64][bilinear][avg][0][1] */
+#else
+    {125, {(any_fn *)daedalus_ffmpeg_vp9_mc_64v_avg_bilinear, NULL, NULL}},
+        /* vp9dsp.mc[64][bilinear][avg][0][1] */
 #endif
 #if DAEDALUS_HAVE_NEON
     {194, {(any_fn *)daedalus_ffmpeg_vp9_mc_8h_smooth__plain,

@@ -1708,6 +1708,165 @@ static const daedalus_variant vp9_avg16_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_avg32_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_avg32_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg32_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg32_classes[] = {
+  { "rows8", vp9_avg32_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg32_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg32__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg32__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg32__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg32__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg32__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg32__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg32__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg32__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg32__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg32__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg32__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg32__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg32__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg32__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg32__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg32__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg32__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg32__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg32__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg32__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_avg4_buffers[] = {
   {
     .name = "dst",
@@ -1901,6 +2060,165 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_avg4__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_avg64_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_avg64_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg64_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg64_classes[] = {
+  { "rows8", vp9_avg64_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg64_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg64__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg64__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg64__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg64__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg64__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg64__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg64__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg64__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg64__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg64__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg64__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg64__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg64__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg64__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg64__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg64__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg64__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg64__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg64__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg64__c_full,
   },
 };
 
@@ -2259,6 +2577,165 @@ static const daedalus_variant vp9_copy16_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_copy32_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_copy32_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy32_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy32_classes[] = {
+  { "rows8", vp9_copy32_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy32_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy32__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy32__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy32__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy32__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy32__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy32__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy32__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy32__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy32__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy32__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy32__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy32__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy32__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy32__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy32__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy32__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy32__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy32__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy32__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy32__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_copy4_buffers[] = {
   {
     .name = "dst",
@@ -2452,6 +2929,165 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .rank = 502,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_copy4__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_copy64_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_copy64_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy64_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy64_classes[] = {
+  { "rows8", vp9_copy64_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy64_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy64__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy64__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy64__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy64__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy64__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy64__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy64__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy64__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy64__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy64__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy64__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy64__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy64__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy64__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy64__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy64__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy64__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy64__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy64__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy64__c_full,
   },
 };
 
@@ -6807,6 +7443,1149 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
   },
 };
 
+static const daedalus_buffer_desc vp9_mc_32h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32h_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32h_classes[] = {
+  { "sub8", vp9_mc_32h_sub8, 2 },
+  { "rows8", vp9_mc_32h_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_32h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32h_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32h_avg_classes[] = {
+  { "sub8", vp9_mc_32h_avg_sub8, 2 },
+  { "rows8", vp9_mc_32h_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_32hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32hv_classes[] = {
+  { "sub8", vp9_mc_32hv_sub8, 3 },
+  { "rows8", vp9_mc_32hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_32hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1,
+    15 } };
+
+static const daedalus_condition vp9_mc_32hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32hv_avg_classes[] = {
+  { "sub8", vp9_mc_32hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_32hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv_avg__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_32v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32v_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32v_classes[] = {
+  { "sub8", vp9_mc_32v_sub8, 2 },
+  { "rows8", vp9_mc_32v_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_32v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32v_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32v_avg_classes[] = {
+  { "sub8", vp9_mc_32v_avg_sub8, 2 },
+  { "rows8", vp9_mc_32v_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v_avg__c_full,
+  },
+};
+
 static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
   {
     .name = "dst",
@@ -8264,6 +10043,1149 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .rank = 503,
     .reason = "portable C, the fallback everywhere",
     .cpu = daedalus_vp9_mc_4v_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_64h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64h_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64h_classes[] = {
+  { "sub8", vp9_mc_64h_sub8, 2 },
+  { "rows8", vp9_mc_64h_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_64h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64h_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64h_avg_classes[] = {
+  { "sub8", vp9_mc_64h_avg_sub8, 2 },
+  { "rows8", vp9_mc_64h_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_64hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64hv_classes[] = {
+  { "sub8", vp9_mc_64hv_sub8, 3 },
+  { "rows8", vp9_mc_64hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv__qpu_sub8_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv__qpu_sub8_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_64hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1,
+    15 } };
+
+static const daedalus_condition vp9_mc_64hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64hv_avg_classes[] = {
+  { "sub8", vp9_mc_64hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_64hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__qpu_sub8_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv_avg__qpu_sub8_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv_avg__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_64v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64v_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64v_classes[] = {
+  { "sub8", vp9_mc_64v_sub8, 2 },
+  { "rows8", vp9_mc_64v_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v__c_full,
+  },
+};
+
+static const daedalus_buffer_desc vp9_mc_64v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64v_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64v_avg_classes[] = {
+  { "sub8", vp9_mc_64v_avg_sub8, 2 },
+  { "rows8", vp9_mc_64v_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v_avg__c_full,
   },
 };
 
@@ -9913,6 +12835,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_avg16_variants) / sizeof(vp9_avg16_variants[0]),
   },
   {
+    .id = "vp9_avg32",
+    .meta_size = 12,
+    .buffers = vp9_avg32_buffers,
+    .n_buffers = sizeof(vp9_avg32_buffers) / sizeof(vp9_avg32_buffers[0]),
+    .params = vp9_avg32_params,
+    .n_params = sizeof(vp9_avg32_params) / sizeof(vp9_avg32_params[0]),
+    .classes = vp9_avg32_classes,
+    .n_classes = sizeof(vp9_avg32_classes) / sizeof(vp9_avg32_classes[0]),
+    .variants = vp9_avg32_variants,
+    .n_variants = sizeof(vp9_avg32_variants) / sizeof(vp9_avg32_variants[0]),
+  },
+  {
     .id = "vp9_avg4",
     .meta_size = 12,
     .buffers = vp9_avg4_buffers,
@@ -9923,6 +12857,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_avg4_classes) / sizeof(vp9_avg4_classes[0]),
     .variants = vp9_avg4_variants,
     .n_variants = sizeof(vp9_avg4_variants) / sizeof(vp9_avg4_variants[0]),
+  },
+  {
+    .id = "vp9_avg64",
+    .meta_size = 12,
+    .buffers = vp9_avg64_buffers,
+    .n_buffers = sizeof(vp9_avg64_buffers) / sizeof(vp9_avg64_buffers[0]),
+    .params = vp9_avg64_params,
+    .n_params = sizeof(vp9_avg64_params) / sizeof(vp9_avg64_params[0]),
+    .classes = vp9_avg64_classes,
+    .n_classes = sizeof(vp9_avg64_classes) / sizeof(vp9_avg64_classes[0]),
+    .variants = vp9_avg64_variants,
+    .n_variants = sizeof(vp9_avg64_variants) / sizeof(vp9_avg64_variants[0]),
   },
   {
     .id = "vp9_avg8",
@@ -9949,6 +12895,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_copy16_variants) / sizeof(vp9_copy16_variants[0]),
   },
   {
+    .id = "vp9_copy32",
+    .meta_size = 12,
+    .buffers = vp9_copy32_buffers,
+    .n_buffers = sizeof(vp9_copy32_buffers) / sizeof(vp9_copy32_buffers[0]),
+    .params = vp9_copy32_params,
+    .n_params = sizeof(vp9_copy32_params) / sizeof(vp9_copy32_params[0]),
+    .classes = vp9_copy32_classes,
+    .n_classes = sizeof(vp9_copy32_classes) / sizeof(vp9_copy32_classes[0]),
+    .variants = vp9_copy32_variants,
+    .n_variants = sizeof(vp9_copy32_variants) / sizeof(vp9_copy32_variants[0]),
+  },
+  {
     .id = "vp9_copy4",
     .meta_size = 12,
     .buffers = vp9_copy4_buffers,
@@ -9959,6 +12917,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_copy4_classes) / sizeof(vp9_copy4_classes[0]),
     .variants = vp9_copy4_variants,
     .n_variants = sizeof(vp9_copy4_variants) / sizeof(vp9_copy4_variants[0]),
+  },
+  {
+    .id = "vp9_copy64",
+    .meta_size = 12,
+    .buffers = vp9_copy64_buffers,
+    .n_buffers = sizeof(vp9_copy64_buffers) / sizeof(vp9_copy64_buffers[0]),
+    .params = vp9_copy64_params,
+    .n_params = sizeof(vp9_copy64_params) / sizeof(vp9_copy64_params[0]),
+    .classes = vp9_copy64_classes,
+    .n_classes = sizeof(vp9_copy64_classes) / sizeof(vp9_copy64_classes[0]),
+    .variants = vp9_copy64_variants,
+    .n_variants = sizeof(vp9_copy64_variants) / sizeof(vp9_copy64_variants[0]),
   },
   {
     .id = "vp9_copy8",
@@ -10275,6 +13245,78 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_mc_16v_avg_variants) / sizeof(vp9_mc_16v_avg_variants[0]),
   },
   {
+    .id = "vp9_mc_32h",
+    .meta_size = 12,
+    .buffers = vp9_mc_32h_buffers,
+    .n_buffers = sizeof(vp9_mc_32h_buffers) / sizeof(vp9_mc_32h_buffers[0]),
+    .params = vp9_mc_32h_params,
+    .n_params = sizeof(vp9_mc_32h_params) / sizeof(vp9_mc_32h_params[0]),
+    .classes = vp9_mc_32h_classes,
+    .n_classes = sizeof(vp9_mc_32h_classes) / sizeof(vp9_mc_32h_classes[0]),
+    .variants = vp9_mc_32h_variants,
+    .n_variants = sizeof(vp9_mc_32h_variants) / sizeof(vp9_mc_32h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_32h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_32h_avg_buffers) / sizeof(vp9_mc_32h_avg_buffers[0]),
+    .params = vp9_mc_32h_avg_params,
+    .n_params = sizeof(vp9_mc_32h_avg_params) / sizeof(vp9_mc_32h_avg_params[0]),
+    .classes = vp9_mc_32h_avg_classes,
+    .n_classes = sizeof(vp9_mc_32h_avg_classes) / sizeof(vp9_mc_32h_avg_classes[0]),
+    .variants = vp9_mc_32h_avg_variants,
+    .n_variants = sizeof(vp9_mc_32h_avg_variants) / sizeof(vp9_mc_32h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_32hv_buffers,
+    .n_buffers = sizeof(vp9_mc_32hv_buffers) / sizeof(vp9_mc_32hv_buffers[0]),
+    .params = vp9_mc_32hv_params,
+    .n_params = sizeof(vp9_mc_32hv_params) / sizeof(vp9_mc_32hv_params[0]),
+    .classes = vp9_mc_32hv_classes,
+    .n_classes = sizeof(vp9_mc_32hv_classes) / sizeof(vp9_mc_32hv_classes[0]),
+    .variants = vp9_mc_32hv_variants,
+    .n_variants = sizeof(vp9_mc_32hv_variants) / sizeof(vp9_mc_32hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_32hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_32hv_avg_buffers) / sizeof(vp9_mc_32hv_avg_buffers[0]),
+    .params = vp9_mc_32hv_avg_params,
+    .n_params = sizeof(vp9_mc_32hv_avg_params) / sizeof(vp9_mc_32hv_avg_params[0]),
+    .classes = vp9_mc_32hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_32hv_avg_classes) / sizeof(vp9_mc_32hv_avg_classes[0]),
+    .variants = vp9_mc_32hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_32hv_avg_variants) / sizeof(vp9_mc_32hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32v",
+    .meta_size = 12,
+    .buffers = vp9_mc_32v_buffers,
+    .n_buffers = sizeof(vp9_mc_32v_buffers) / sizeof(vp9_mc_32v_buffers[0]),
+    .params = vp9_mc_32v_params,
+    .n_params = sizeof(vp9_mc_32v_params) / sizeof(vp9_mc_32v_params[0]),
+    .classes = vp9_mc_32v_classes,
+    .n_classes = sizeof(vp9_mc_32v_classes) / sizeof(vp9_mc_32v_classes[0]),
+    .variants = vp9_mc_32v_variants,
+    .n_variants = sizeof(vp9_mc_32v_variants) / sizeof(vp9_mc_32v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_32v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_32v_avg_buffers) / sizeof(vp9_mc_32v_avg_buffers[0]),
+    .params = vp9_mc_32v_avg_params,
+    .n_params = sizeof(vp9_mc_32v_avg_params) / sizeof(vp9_mc_32v_avg_params[0]),
+    .classes = vp9_mc_32v_avg_classes,
+    .n_classes = sizeof(vp9_mc_32v_avg_classes) / sizeof(vp9_mc_32v_avg_classes[0]),
+    .variants = vp9_mc_32v_avg_variants,
+    .n_variants = sizeof(vp9_mc_32v_avg_variants) / sizeof(vp9_mc_32v_avg_variants[0]),
+  },
+  {
     .id = "vp9_mc_4h",
     .meta_size = 12,
     .buffers = vp9_mc_4h_buffers,
@@ -10345,6 +13387,78 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_mc_4v_avg_classes) / sizeof(vp9_mc_4v_avg_classes[0]),
     .variants = vp9_mc_4v_avg_variants,
     .n_variants = sizeof(vp9_mc_4v_avg_variants) / sizeof(vp9_mc_4v_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64h",
+    .meta_size = 12,
+    .buffers = vp9_mc_64h_buffers,
+    .n_buffers = sizeof(vp9_mc_64h_buffers) / sizeof(vp9_mc_64h_buffers[0]),
+    .params = vp9_mc_64h_params,
+    .n_params = sizeof(vp9_mc_64h_params) / sizeof(vp9_mc_64h_params[0]),
+    .classes = vp9_mc_64h_classes,
+    .n_classes = sizeof(vp9_mc_64h_classes) / sizeof(vp9_mc_64h_classes[0]),
+    .variants = vp9_mc_64h_variants,
+    .n_variants = sizeof(vp9_mc_64h_variants) / sizeof(vp9_mc_64h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_64h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_64h_avg_buffers) / sizeof(vp9_mc_64h_avg_buffers[0]),
+    .params = vp9_mc_64h_avg_params,
+    .n_params = sizeof(vp9_mc_64h_avg_params) / sizeof(vp9_mc_64h_avg_params[0]),
+    .classes = vp9_mc_64h_avg_classes,
+    .n_classes = sizeof(vp9_mc_64h_avg_classes) / sizeof(vp9_mc_64h_avg_classes[0]),
+    .variants = vp9_mc_64h_avg_variants,
+    .n_variants = sizeof(vp9_mc_64h_avg_variants) / sizeof(vp9_mc_64h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_64hv_buffers,
+    .n_buffers = sizeof(vp9_mc_64hv_buffers) / sizeof(vp9_mc_64hv_buffers[0]),
+    .params = vp9_mc_64hv_params,
+    .n_params = sizeof(vp9_mc_64hv_params) / sizeof(vp9_mc_64hv_params[0]),
+    .classes = vp9_mc_64hv_classes,
+    .n_classes = sizeof(vp9_mc_64hv_classes) / sizeof(vp9_mc_64hv_classes[0]),
+    .variants = vp9_mc_64hv_variants,
+    .n_variants = sizeof(vp9_mc_64hv_variants) / sizeof(vp9_mc_64hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_64hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_64hv_avg_buffers) / sizeof(vp9_mc_64hv_avg_buffers[0]),
+    .params = vp9_mc_64hv_avg_params,
+    .n_params = sizeof(vp9_mc_64hv_avg_params) / sizeof(vp9_mc_64hv_avg_params[0]),
+    .classes = vp9_mc_64hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_64hv_avg_classes) / sizeof(vp9_mc_64hv_avg_classes[0]),
+    .variants = vp9_mc_64hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_64hv_avg_variants) / sizeof(vp9_mc_64hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64v",
+    .meta_size = 12,
+    .buffers = vp9_mc_64v_buffers,
+    .n_buffers = sizeof(vp9_mc_64v_buffers) / sizeof(vp9_mc_64v_buffers[0]),
+    .params = vp9_mc_64v_params,
+    .n_params = sizeof(vp9_mc_64v_params) / sizeof(vp9_mc_64v_params[0]),
+    .classes = vp9_mc_64v_classes,
+    .n_classes = sizeof(vp9_mc_64v_classes) / sizeof(vp9_mc_64v_classes[0]),
+    .variants = vp9_mc_64v_variants,
+    .n_variants = sizeof(vp9_mc_64v_variants) / sizeof(vp9_mc_64v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_64v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_64v_avg_buffers) / sizeof(vp9_mc_64v_avg_buffers[0]),
+    .params = vp9_mc_64v_avg_params,
+    .n_params = sizeof(vp9_mc_64v_avg_params) / sizeof(vp9_mc_64v_avg_params[0]),
+    .classes = vp9_mc_64v_avg_classes,
+    .n_classes = sizeof(vp9_mc_64v_avg_classes) / sizeof(vp9_mc_64v_avg_classes[0]),
+    .variants = vp9_mc_64v_avg_variants,
+    .n_variants = sizeof(vp9_mc_64v_avg_variants) / sizeof(vp9_mc_64v_avg_variants[0]),
   },
   {
     .id = "vp9_mc_8h",
@@ -10421,14 +13535,14 @@ static const daedalus_kernel_desc kernels[] = {
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf16_10", 30 },
-  { "vp9_lpf4", 32 },
-  { "vp9_lpf8", 34 },
+  { "vp9_lpf16_10", 34 },
+  { "vp9_lpf4", 36 },
+  { "vp9_lpf8", 38 },
 };
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "612d08826f4b57e6",
+  .generator = "51e5568322bf12f1",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -2156,6 +2156,177 @@ static const daedalus_variant vp9_avg16_variants[] = {
 #endif
 };
 
+static const daedalus_buffer_desc vp9_avg32_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_avg32_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg32_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg32_classes[] = {
+  { "rows8", vp9_avg32_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg32_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg32__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg32__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg32__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg32__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg32__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg32__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg32__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg32__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg32__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg32__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg32__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg32__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg32__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg32__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg32__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg32__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg32__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg32__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg32__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg32__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg32__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_avg32__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
 static const daedalus_buffer_desc vp9_avg4_buffers[] = {
   {
     .name = "dst",
@@ -2360,6 +2531,177 @@ static const daedalus_variant vp9_avg4_variants[] = {
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_avg4__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_avg64_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_avg64_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_avg64_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_avg64_classes[] = {
+  { "rows8", vp9_avg64_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_avg64_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg64__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg64__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg64__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg64__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg64__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg64__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg64__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg64__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_avg64__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_avg64__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg64__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg64__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg64__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_avg64__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_avg64__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_avg64__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_avg64__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_avg64__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_avg64__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_avg64__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_avg64__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_avg64__glsl_full_p2_word_unaligned,
   },
 #endif
 };
@@ -2743,6 +3085,177 @@ static const daedalus_variant vp9_copy16_variants[] = {
 #endif
 };
 
+static const daedalus_buffer_desc vp9_copy32_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_copy32_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy32_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy32_classes[] = {
+  { "rows8", vp9_copy32_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy32_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy32__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy32__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy32__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy32__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy32__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy32__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy32__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy32__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy32__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy32__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy32__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy32__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy32__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy32__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy32__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy32__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy32__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy32__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy32__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy32__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy32__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_copy32__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
 static const daedalus_buffer_desc vp9_copy4_buffers[] = {
   {
     .name = "dst",
@@ -2947,6 +3460,177 @@ static const daedalus_variant vp9_copy4_variants[] = {
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_copy4__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_copy64_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 1,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_copy64_params[] = {
+  { "rows", DAEDALUS_TYPE_U8, 8, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_copy64_rows8[] = { { 0, 8, 8 } };
+
+static const daedalus_class_desc vp9_copy64_classes[] = {
+  { "rows8", vp9_copy64_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_copy64_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy64__neon_rows8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy64__neon_rows8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy64__vector_rows8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy64__vector_rows8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy64__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy64__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy64__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy64__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_copy64__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_copy64__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy64__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy64__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy64__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_copy64__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_copy64__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_copy64__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_copy64__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_copy64__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_copy64__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_copy64__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_copy64__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 1,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_copy64__glsl_full_p2_word_unaligned,
   },
 #endif
 };
@@ -8107,6 +8791,1221 @@ static const daedalus_variant vp9_mc_16v_avg_variants[] = {
 #endif
 };
 
+static const daedalus_buffer_desc vp9_mc_32h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32h_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32h_classes[] = {
+  { "sub8", vp9_mc_32h_sub8, 2 },
+  { "rows8", vp9_mc_32h_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_32h__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_32h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32h_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32h_avg_classes[] = {
+  { "sub8", vp9_mc_32h_avg_sub8, 2 },
+  { "rows8", vp9_mc_32h_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32h_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32h_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32h_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32h_avg__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32h_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_32h_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_32hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32hv_classes[] = {
+  { "sub8", vp9_mc_32hv_sub8, 3 },
+  { "rows8", vp9_mc_32hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_32hv__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_32hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 36},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1,
+    15 } };
+
+static const daedalus_condition vp9_mc_32hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32hv_avg_classes[] = {
+  { "sub8", vp9_mc_32hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_32hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__qpu_full_p16_word_unaligned_shuffle",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv_avg__qpu_full_p16_word_unaligned_shuffle,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32hv_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32hv_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32hv_avg__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32hv_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_32hv_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_32v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32v_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32v_classes[] = {
+  { "sub8", vp9_mc_32v_sub8, 2 },
+  { "rows8", vp9_mc_32v_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_32v__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_32v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 32},
+    .writes = {0, 8, 0, 32},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 32},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_32v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_32v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_32v_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_32v_avg_classes[] = {
+  { "sub8", vp9_mc_32v_avg_sub8, 2 },
+  { "rows8", vp9_mc_32v_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_32v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_32v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_32v_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_32v_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_32v_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_32v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_32v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_32v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_32v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_32v_avg__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_32v_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_32v_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
 static const daedalus_buffer_desc vp9_mc_4h_buffers[] = {
   {
     .name = "dst",
@@ -9635,6 +11534,1221 @@ static const daedalus_variant vp9_mc_4v_avg_variants[] = {
     .rank = 1102,
     .reason = "not a prod variant: chosen for lack of another",
     .gpu = &daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_64h_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64h_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64h_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64h_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64h_classes[] = {
+  { "sub8", vp9_mc_64h_sub8, 2 },
+  { "rows8", vp9_mc_64h_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64h_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64h__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_64h__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_64h_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64h_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64h_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64h_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64h_avg_classes[] = {
+  { "sub8", vp9_mc_64h_avg_sub8, 2 },
+  { "rows8", vp9_mc_64h_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64h_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h_avg__qpu_sub8_p16_word_unaligned_dot",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h_avg__qpu_sub8_p16_word_unaligned_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64h_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64h_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64h_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64h_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64h_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64h_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64h_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64h_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64h_avg__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64h_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_64h_avg__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_64hv_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64hv_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64hv_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64hv_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64hv_classes[] = {
+  { "sub8", vp9_mc_64hv_sub8, 3 },
+  { "rows8", vp9_mc_64hv_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64hv_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv__qpu_sub8_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv__qpu_sub8_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64hv__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv__glsl_full_p8_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_64hv__glsl_full_p8_word_unaligned_swar,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_64hv_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 4,
+    .reads = {-3, 12, -3, 68},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64hv_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "mx", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "my", DAEDALUS_TYPE_U8, 10, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 11, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64hv_avg_sub8[] = { { 3, 8, 8 }, { 1, 1, 15 }, { 2, 1,
+    15 } };
+
+static const daedalus_condition vp9_mc_64hv_avg_rows8[] = { { 3, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64hv_avg_classes[] = {
+  { "sub8", vp9_mc_64hv_avg_sub8, 3 },
+  { "rows8", vp9_mc_64hv_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64hv_avg_variants[] = {
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__qpu_sub8_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv_avg__qpu_sub8_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__neon_sub8_dot",
+    .target = "neon",
+    .needs = DAEDALUS_NEEDS_DOTPROD,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__neon_sub8_dot,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1302,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64hv_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__glsl_full_p4_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv_avg__glsl_full_p4_word_unaligned_swar,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64hv_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 102,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64hv_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64hv_avg__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64hv_avg__glsl_full_p8_word_unaligned_swar",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_64hv_avg__glsl_full_p8_word_unaligned_swar,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_64v_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 0, 0, 0},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64v_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64v_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64v_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64v_classes[] = {
+  { "sub8", vp9_mc_64v_sub8, 2 },
+  { "rows8", vp9_mc_64v_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64v_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64v__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_64v__glsl_full_p2_word_unaligned,
+  },
+#endif
+};
+
+static const daedalus_buffer_desc vp9_mc_64v_avg_buffers[] = {
+  {
+    .name = "dst",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ | DAEDALUS_ACCESS_WRITE,
+    .meta_offset = 0,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {0, 8, 0, 64},
+    .writes = {0, 8, 0, 64},
+  },
+  {
+    .name = "src",
+    .type = DAEDALUS_TYPE_U8,
+    .is_plane = true,
+    .access = DAEDALUS_ACCESS_READ,
+    .meta_offset = 4,
+    .item_stride = 0,
+    .lo = 0,
+    .hi = 255,
+    .rows_param = 3,
+    .reads = {-3, 12, 0, 64},
+    .writes = {0, 0, 0, 0},
+  },
+};
+
+static const daedalus_param_desc vp9_mc_64v_avg_params[] = {
+  { "filter", DAEDALUS_TYPE_U8, 8, 0, 3, 0 },
+  { "my", DAEDALUS_TYPE_U8, 9, 0, 15, 0 },
+  { "rows", DAEDALUS_TYPE_U8, 10, 1, 8, 0 },
+};
+
+static const daedalus_condition vp9_mc_64v_avg_sub8[] = { { 2, 8, 8 }, { 1, 1, 15 } };
+
+static const daedalus_condition vp9_mc_64v_avg_rows8[] = { { 2, 8, 8 } };
+
+static const daedalus_class_desc vp9_mc_64v_avg_classes[] = {
+  { "sub8", vp9_mc_64v_avg_sub8, 2 },
+  { "rows8", vp9_mc_64v_avg_rows8, 1 },
+  { "full", NULL, 0 },
+};
+
+static const daedalus_variant vp9_mc_64v_avg_variants[] = {
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v_avg__neon_sub8",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 100,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__neon_sub8,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v_avg__vector_sub8",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 400,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__vector_sub8,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v_avg__c_sub8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 0,
+    .prod = true,
+    .rank = 500,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v_avg__c_sub8,
+  },
+  {
+    .name = "daedalus_vp9_mc_64v_avg__c_rows8",
+    .target = "c",
+    .needs = 0,
+    .class_index = 1,
+    .prod = true,
+    .rank = 501,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v_avg__c_rows8,
+  },
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v_avg__qpu_full_p16_word_unaligned",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1300,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v_avg__qpu_full_p16_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_DRM
+  {
+    .name = "daedalus_vp9_mc_64v_avg__qpu_full_p16",
+    .target = "qpu",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 1301,
+    .reason = "the first of the QPU variants for such items",
+    .qpu = &daedalus_vp9_mc_64v_avg__qpu_full_p16,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v_avg__glsl_full_p4_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 900,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v_avg__glsl_full_p4_word_unaligned,
+  },
+#endif
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v_avg__glsl_full_p4",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 901,
+    .reason = "the first of the GLSL variants for such items",
+    .gpu = &daedalus_vp9_mc_64v_avg__glsl_full_p4,
+  },
+#endif
+#if DAEDALUS_HAVE_NEON
+  {
+    .name = "daedalus_vp9_mc_64v_avg__neon_full",
+    .target = "neon",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 101,
+    .reason = "the first of the NEON variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__neon_full,
+  },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  {
+    .name = "daedalus_vp9_mc_64v_avg__vector_full",
+    .target = "vector",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 401,
+    .reason = "the first of the vector variants for such items",
+    .cpu = daedalus_vp9_mc_64v_avg__vector_full,
+  },
+#endif
+  {
+    .name = "daedalus_vp9_mc_64v_avg__c_full",
+    .target = "c",
+    .needs = 0,
+    .class_index = 2,
+    .prod = true,
+    .rank = 502,
+    .reason = "portable C, the fallback everywhere",
+    .cpu = daedalus_vp9_mc_64v_avg__c_full,
+  },
+#if DAEDALUS_HAVE_VULKAN
+  {
+    .name = "daedalus_vp9_mc_64v_avg__glsl_full_p2_word_unaligned",
+    .target = "glsl",
+    .needs = 0,
+    .class_index = 2,
+    .prod = false,
+    .rank = 1102,
+    .reason = "not a prod variant: chosen for lack of another",
+    .gpu = &daedalus_vp9_mc_64v_avg__glsl_full_p2_word_unaligned,
   },
 #endif
 };
@@ -11357,6 +14471,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_avg16_variants) / sizeof(vp9_avg16_variants[0]),
   },
   {
+    .id = "vp9_avg32",
+    .meta_size = 12,
+    .buffers = vp9_avg32_buffers,
+    .n_buffers = sizeof(vp9_avg32_buffers) / sizeof(vp9_avg32_buffers[0]),
+    .params = vp9_avg32_params,
+    .n_params = sizeof(vp9_avg32_params) / sizeof(vp9_avg32_params[0]),
+    .classes = vp9_avg32_classes,
+    .n_classes = sizeof(vp9_avg32_classes) / sizeof(vp9_avg32_classes[0]),
+    .variants = vp9_avg32_variants,
+    .n_variants = sizeof(vp9_avg32_variants) / sizeof(vp9_avg32_variants[0]),
+  },
+  {
     .id = "vp9_avg4",
     .meta_size = 12,
     .buffers = vp9_avg4_buffers,
@@ -11367,6 +14493,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_avg4_classes) / sizeof(vp9_avg4_classes[0]),
     .variants = vp9_avg4_variants,
     .n_variants = sizeof(vp9_avg4_variants) / sizeof(vp9_avg4_variants[0]),
+  },
+  {
+    .id = "vp9_avg64",
+    .meta_size = 12,
+    .buffers = vp9_avg64_buffers,
+    .n_buffers = sizeof(vp9_avg64_buffers) / sizeof(vp9_avg64_buffers[0]),
+    .params = vp9_avg64_params,
+    .n_params = sizeof(vp9_avg64_params) / sizeof(vp9_avg64_params[0]),
+    .classes = vp9_avg64_classes,
+    .n_classes = sizeof(vp9_avg64_classes) / sizeof(vp9_avg64_classes[0]),
+    .variants = vp9_avg64_variants,
+    .n_variants = sizeof(vp9_avg64_variants) / sizeof(vp9_avg64_variants[0]),
   },
   {
     .id = "vp9_avg8",
@@ -11393,6 +14531,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_copy16_variants) / sizeof(vp9_copy16_variants[0]),
   },
   {
+    .id = "vp9_copy32",
+    .meta_size = 12,
+    .buffers = vp9_copy32_buffers,
+    .n_buffers = sizeof(vp9_copy32_buffers) / sizeof(vp9_copy32_buffers[0]),
+    .params = vp9_copy32_params,
+    .n_params = sizeof(vp9_copy32_params) / sizeof(vp9_copy32_params[0]),
+    .classes = vp9_copy32_classes,
+    .n_classes = sizeof(vp9_copy32_classes) / sizeof(vp9_copy32_classes[0]),
+    .variants = vp9_copy32_variants,
+    .n_variants = sizeof(vp9_copy32_variants) / sizeof(vp9_copy32_variants[0]),
+  },
+  {
     .id = "vp9_copy4",
     .meta_size = 12,
     .buffers = vp9_copy4_buffers,
@@ -11403,6 +14553,18 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_copy4_classes) / sizeof(vp9_copy4_classes[0]),
     .variants = vp9_copy4_variants,
     .n_variants = sizeof(vp9_copy4_variants) / sizeof(vp9_copy4_variants[0]),
+  },
+  {
+    .id = "vp9_copy64",
+    .meta_size = 12,
+    .buffers = vp9_copy64_buffers,
+    .n_buffers = sizeof(vp9_copy64_buffers) / sizeof(vp9_copy64_buffers[0]),
+    .params = vp9_copy64_params,
+    .n_params = sizeof(vp9_copy64_params) / sizeof(vp9_copy64_params[0]),
+    .classes = vp9_copy64_classes,
+    .n_classes = sizeof(vp9_copy64_classes) / sizeof(vp9_copy64_classes[0]),
+    .variants = vp9_copy64_variants,
+    .n_variants = sizeof(vp9_copy64_variants) / sizeof(vp9_copy64_variants[0]),
   },
   {
     .id = "vp9_copy8",
@@ -11719,6 +14881,78 @@ static const daedalus_kernel_desc kernels[] = {
     .n_variants = sizeof(vp9_mc_16v_avg_variants) / sizeof(vp9_mc_16v_avg_variants[0]),
   },
   {
+    .id = "vp9_mc_32h",
+    .meta_size = 12,
+    .buffers = vp9_mc_32h_buffers,
+    .n_buffers = sizeof(vp9_mc_32h_buffers) / sizeof(vp9_mc_32h_buffers[0]),
+    .params = vp9_mc_32h_params,
+    .n_params = sizeof(vp9_mc_32h_params) / sizeof(vp9_mc_32h_params[0]),
+    .classes = vp9_mc_32h_classes,
+    .n_classes = sizeof(vp9_mc_32h_classes) / sizeof(vp9_mc_32h_classes[0]),
+    .variants = vp9_mc_32h_variants,
+    .n_variants = sizeof(vp9_mc_32h_variants) / sizeof(vp9_mc_32h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_32h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_32h_avg_buffers) / sizeof(vp9_mc_32h_avg_buffers[0]),
+    .params = vp9_mc_32h_avg_params,
+    .n_params = sizeof(vp9_mc_32h_avg_params) / sizeof(vp9_mc_32h_avg_params[0]),
+    .classes = vp9_mc_32h_avg_classes,
+    .n_classes = sizeof(vp9_mc_32h_avg_classes) / sizeof(vp9_mc_32h_avg_classes[0]),
+    .variants = vp9_mc_32h_avg_variants,
+    .n_variants = sizeof(vp9_mc_32h_avg_variants) / sizeof(vp9_mc_32h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_32hv_buffers,
+    .n_buffers = sizeof(vp9_mc_32hv_buffers) / sizeof(vp9_mc_32hv_buffers[0]),
+    .params = vp9_mc_32hv_params,
+    .n_params = sizeof(vp9_mc_32hv_params) / sizeof(vp9_mc_32hv_params[0]),
+    .classes = vp9_mc_32hv_classes,
+    .n_classes = sizeof(vp9_mc_32hv_classes) / sizeof(vp9_mc_32hv_classes[0]),
+    .variants = vp9_mc_32hv_variants,
+    .n_variants = sizeof(vp9_mc_32hv_variants) / sizeof(vp9_mc_32hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_32hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_32hv_avg_buffers) / sizeof(vp9_mc_32hv_avg_buffers[0]),
+    .params = vp9_mc_32hv_avg_params,
+    .n_params = sizeof(vp9_mc_32hv_avg_params) / sizeof(vp9_mc_32hv_avg_params[0]),
+    .classes = vp9_mc_32hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_32hv_avg_classes) / sizeof(vp9_mc_32hv_avg_classes[0]),
+    .variants = vp9_mc_32hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_32hv_avg_variants) / sizeof(vp9_mc_32hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32v",
+    .meta_size = 12,
+    .buffers = vp9_mc_32v_buffers,
+    .n_buffers = sizeof(vp9_mc_32v_buffers) / sizeof(vp9_mc_32v_buffers[0]),
+    .params = vp9_mc_32v_params,
+    .n_params = sizeof(vp9_mc_32v_params) / sizeof(vp9_mc_32v_params[0]),
+    .classes = vp9_mc_32v_classes,
+    .n_classes = sizeof(vp9_mc_32v_classes) / sizeof(vp9_mc_32v_classes[0]),
+    .variants = vp9_mc_32v_variants,
+    .n_variants = sizeof(vp9_mc_32v_variants) / sizeof(vp9_mc_32v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_32v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_32v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_32v_avg_buffers) / sizeof(vp9_mc_32v_avg_buffers[0]),
+    .params = vp9_mc_32v_avg_params,
+    .n_params = sizeof(vp9_mc_32v_avg_params) / sizeof(vp9_mc_32v_avg_params[0]),
+    .classes = vp9_mc_32v_avg_classes,
+    .n_classes = sizeof(vp9_mc_32v_avg_classes) / sizeof(vp9_mc_32v_avg_classes[0]),
+    .variants = vp9_mc_32v_avg_variants,
+    .n_variants = sizeof(vp9_mc_32v_avg_variants) / sizeof(vp9_mc_32v_avg_variants[0]),
+  },
+  {
     .id = "vp9_mc_4h",
     .meta_size = 12,
     .buffers = vp9_mc_4h_buffers,
@@ -11789,6 +15023,78 @@ static const daedalus_kernel_desc kernels[] = {
     .n_classes = sizeof(vp9_mc_4v_avg_classes) / sizeof(vp9_mc_4v_avg_classes[0]),
     .variants = vp9_mc_4v_avg_variants,
     .n_variants = sizeof(vp9_mc_4v_avg_variants) / sizeof(vp9_mc_4v_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64h",
+    .meta_size = 12,
+    .buffers = vp9_mc_64h_buffers,
+    .n_buffers = sizeof(vp9_mc_64h_buffers) / sizeof(vp9_mc_64h_buffers[0]),
+    .params = vp9_mc_64h_params,
+    .n_params = sizeof(vp9_mc_64h_params) / sizeof(vp9_mc_64h_params[0]),
+    .classes = vp9_mc_64h_classes,
+    .n_classes = sizeof(vp9_mc_64h_classes) / sizeof(vp9_mc_64h_classes[0]),
+    .variants = vp9_mc_64h_variants,
+    .n_variants = sizeof(vp9_mc_64h_variants) / sizeof(vp9_mc_64h_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64h_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_64h_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_64h_avg_buffers) / sizeof(vp9_mc_64h_avg_buffers[0]),
+    .params = vp9_mc_64h_avg_params,
+    .n_params = sizeof(vp9_mc_64h_avg_params) / sizeof(vp9_mc_64h_avg_params[0]),
+    .classes = vp9_mc_64h_avg_classes,
+    .n_classes = sizeof(vp9_mc_64h_avg_classes) / sizeof(vp9_mc_64h_avg_classes[0]),
+    .variants = vp9_mc_64h_avg_variants,
+    .n_variants = sizeof(vp9_mc_64h_avg_variants) / sizeof(vp9_mc_64h_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64hv",
+    .meta_size = 12,
+    .buffers = vp9_mc_64hv_buffers,
+    .n_buffers = sizeof(vp9_mc_64hv_buffers) / sizeof(vp9_mc_64hv_buffers[0]),
+    .params = vp9_mc_64hv_params,
+    .n_params = sizeof(vp9_mc_64hv_params) / sizeof(vp9_mc_64hv_params[0]),
+    .classes = vp9_mc_64hv_classes,
+    .n_classes = sizeof(vp9_mc_64hv_classes) / sizeof(vp9_mc_64hv_classes[0]),
+    .variants = vp9_mc_64hv_variants,
+    .n_variants = sizeof(vp9_mc_64hv_variants) / sizeof(vp9_mc_64hv_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64hv_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_64hv_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_64hv_avg_buffers) / sizeof(vp9_mc_64hv_avg_buffers[0]),
+    .params = vp9_mc_64hv_avg_params,
+    .n_params = sizeof(vp9_mc_64hv_avg_params) / sizeof(vp9_mc_64hv_avg_params[0]),
+    .classes = vp9_mc_64hv_avg_classes,
+    .n_classes = sizeof(vp9_mc_64hv_avg_classes) / sizeof(vp9_mc_64hv_avg_classes[0]),
+    .variants = vp9_mc_64hv_avg_variants,
+    .n_variants = sizeof(vp9_mc_64hv_avg_variants) / sizeof(vp9_mc_64hv_avg_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64v",
+    .meta_size = 12,
+    .buffers = vp9_mc_64v_buffers,
+    .n_buffers = sizeof(vp9_mc_64v_buffers) / sizeof(vp9_mc_64v_buffers[0]),
+    .params = vp9_mc_64v_params,
+    .n_params = sizeof(vp9_mc_64v_params) / sizeof(vp9_mc_64v_params[0]),
+    .classes = vp9_mc_64v_classes,
+    .n_classes = sizeof(vp9_mc_64v_classes) / sizeof(vp9_mc_64v_classes[0]),
+    .variants = vp9_mc_64v_variants,
+    .n_variants = sizeof(vp9_mc_64v_variants) / sizeof(vp9_mc_64v_variants[0]),
+  },
+  {
+    .id = "vp9_mc_64v_avg",
+    .meta_size = 12,
+    .buffers = vp9_mc_64v_avg_buffers,
+    .n_buffers = sizeof(vp9_mc_64v_avg_buffers) / sizeof(vp9_mc_64v_avg_buffers[0]),
+    .params = vp9_mc_64v_avg_params,
+    .n_params = sizeof(vp9_mc_64v_avg_params) / sizeof(vp9_mc_64v_avg_params[0]),
+    .classes = vp9_mc_64v_avg_classes,
+    .n_classes = sizeof(vp9_mc_64v_avg_classes) / sizeof(vp9_mc_64v_avg_classes[0]),
+    .variants = vp9_mc_64v_avg_variants,
+    .n_variants = sizeof(vp9_mc_64v_avg_variants) / sizeof(vp9_mc_64v_avg_variants[0]),
   },
   {
     .id = "vp9_mc_8h",
@@ -11865,9 +15171,9 @@ static const daedalus_kernel_desc kernels[] = {
 };
 
 static const daedalus_alias aliases[] = {
-  { "vp9_lpf16_10", 30 },
-  { "vp9_lpf4", 32 },
-  { "vp9_lpf8", 34 },
+  { "vp9_lpf16_10", 34 },
+  { "vp9_lpf4", 36 },
+  { "vp9_lpf8", 38 },
 };
 
 static void call_daedalus_items_av1_cdef8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
@@ -12492,6 +15798,94 @@ static void call_daedalus_items_vp9_avg16__c_full(const daedalus_buffer *buffers
       (const daedalus_vp9_avg16_meta *)meta, meta_step);
 }
 
+static void call_daedalus_items_vp9_avg32(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg32((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg32_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg32__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg32_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_avg32__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg32__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg32_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_avg32__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg32__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg32_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_avg32__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg32__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg32__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg32_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg32__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg32__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg32_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg32__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg32__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg32_meta *)meta, meta_step);
+}
+
 static void call_daedalus_items_vp9_avg4(const daedalus_buffer *buffers, const ptrdiff_t *steps,
     const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_avg4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -12603,6 +15997,94 @@ static void call_daedalus_items_vp9_avg4__c_full(const daedalus_buffer *buffers,
   daedalus_items_vp9_avg4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_avg4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_avg64(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg64((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg64_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg64__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg64_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_avg64__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg64__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg64_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_avg64__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg64__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg64_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_avg64__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_avg64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_avg64__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg64__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg64_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_avg64__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg64__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg64_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_avg64__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_avg64__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_avg64_meta *)meta, meta_step);
 }
 
 static void call_daedalus_items_vp9_avg8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
@@ -12806,6 +16288,94 @@ static void call_daedalus_items_vp9_copy16__c_full(const daedalus_buffer *buffer
       (const daedalus_vp9_copy16_meta *)meta, meta_step);
 }
 
+static void call_daedalus_items_vp9_copy32(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy32((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy32_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy32__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy32_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_copy32__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy32__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy32__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy32_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_copy32__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy32__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy32__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy32_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_copy32__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy32__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy32__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy32__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy32_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy32__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy32__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy32_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy32__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy32__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy32_meta *)meta, meta_step);
+}
+
 static void call_daedalus_items_vp9_copy4(const daedalus_buffer *buffers, const ptrdiff_t *steps,
     const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_copy4((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -12917,6 +16487,94 @@ static void call_daedalus_items_vp9_copy4__c_full(const daedalus_buffer *buffers
   daedalus_items_vp9_copy4__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_copy4_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_copy64(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy64((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy64_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy64__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy64_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_copy64__neon_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy64__neon_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy64__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy64_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_copy64__vector_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy64__vector_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy64__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy64_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_copy64__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  (void)meta;
+  daedalus_tall_vp9_copy64__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_copy64__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy64__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy64_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_copy64__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy64__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy64_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_copy64__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_copy64__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_copy64_meta *)meta, meta_step);
 }
 
 static void call_daedalus_items_vp9_copy8(const daedalus_buffer *buffers, const ptrdiff_t *steps,
@@ -15421,6 +19079,748 @@ static void call_daedalus_items_vp9_mc_16v_avg__c_full(const daedalus_buffer *bu
       (const daedalus_vp9_mc_16v_avg_meta *)meta, meta_step);
 }
 
+static void call_daedalus_items_vp9_mc_32h(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_32h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_32h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_meta *)meta)->mx, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32h__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32h__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32h__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_32h_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32h_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_32h_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_32h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32h_avg_meta *)meta)->mx, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32h_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32h_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32h_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_32hv(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_32hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_32hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_meta *)meta)->mx, ((const daedalus_vp9_mc_32hv_meta *)meta)->my,
+      n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32hv__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32hv__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_32hv_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_32hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_32hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_32hv_avg_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32hv_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32hv_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_32v(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_32v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_32v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32v__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32v__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_32v_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_32v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32v_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_32v_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_32v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_32v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_32v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_32v_avg_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_32v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_32v_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_32v_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_32v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_32v_avg_meta *)meta, meta_step);
+}
+
 static void call_daedalus_items_vp9_mc_4h(const daedalus_buffer *buffers, const ptrdiff_t *steps,
     const void *meta, size_t meta_step, size_t n_items) {
   daedalus_items_vp9_mc_4h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
@@ -16347,6 +20747,748 @@ static void call_daedalus_items_vp9_mc_4v_avg__c_full(const daedalus_buffer *buf
   daedalus_items_vp9_mc_4v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
       (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
       (const daedalus_vp9_mc_4v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_64h(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64h__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64h__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_64h__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64h__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_64h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64h__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_meta *)meta)->mx, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64h__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64h__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64h__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_64h_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64h_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64h_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_64h_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64h_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_64h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64h_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64h_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64h_avg_meta *)meta)->mx, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64h_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64h_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64h_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64h_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64h_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_64hv(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64hv__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64hv__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_64hv__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
+      n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64hv__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
+      n_items);
+}
+
+static void call_daedalus_items_vp9_mc_64hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64hv__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_meta *)meta)->mx, ((const daedalus_vp9_mc_64hv_meta *)meta)->my,
+      n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64hv__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64hv__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64hv__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_64hv_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_64hv_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64hv_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_64hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64hv_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64hv_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->mx,
+      ((const daedalus_vp9_mc_64hv_avg_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64hv_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64hv_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64hv_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64hv_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64hv_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_64v(const daedalus_buffer *buffers, const ptrdiff_t *steps,
+    const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64v__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_64v__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64v__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_64v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64v__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64v__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64v__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v__vector_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64v__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_meta *)meta, meta_step);
+}
+
+static void call_daedalus_items_vp9_mc_64v_avg(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_tall_vp9_mc_64v_avg__neon_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v_avg__neon_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64v_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_tall_vp9_mc_64v_avg__vector_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v_avg__vector_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64v_avg__c_sub8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v_avg__c_sub8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
+}
+
+static void call_daedalus_items_vp9_mc_64v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
+}
+
+static void call_daedalus_tall_vp9_mc_64v_avg__c_rows8(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  (void)steps;
+  (void)meta_step;
+  daedalus_tall_vp9_mc_64v_avg__c_rows8((uint8_t *)buffers[0].data, buffers[0].stride,
+      (const uint8_t *)buffers[1].data, buffers[1].stride,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->filter,
+      ((const daedalus_vp9_mc_64v_avg_meta *)meta)->my, n_items);
+}
+
+#if DAEDALUS_HAVE_NEON
+static void call_daedalus_items_vp9_mc_64v_avg__neon_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg__neon_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
+}
+
+#endif
+#if DAEDALUS_HAVE_VECTORS
+static void call_daedalus_items_vp9_mc_64v_avg__vector_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg__vector_full((uint8_t *)buffers[0].data, buffers[0].stride,
+      steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
+}
+
+#endif
+static void call_daedalus_items_vp9_mc_64v_avg__c_full(const daedalus_buffer *buffers,
+    const ptrdiff_t *steps, const void *meta, size_t meta_step, size_t n_items) {
+  daedalus_items_vp9_mc_64v_avg__c_full((uint8_t *)buffers[0].data, buffers[0].stride, steps[0],
+      (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items,
+      (const daedalus_vp9_mc_64v_avg_meta *)meta, meta_step);
 }
 
 static void call_daedalus_items_vp9_mc_8h(const daedalus_buffer *buffers, const ptrdiff_t *steps,
@@ -17519,6 +22661,24 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_avg16__vector_full", call_daedalus_items_vp9_avg16__vector_full, NULL, NULL },
 #endif
   { "daedalus_vp9_avg16__c_full", call_daedalus_items_vp9_avg16__c_full, NULL, NULL },
+  { "vp9_avg32", call_daedalus_items_vp9_avg32, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg32__neon_rows8", call_daedalus_items_vp9_avg32__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg32__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg32__vector_rows8", call_daedalus_items_vp9_avg32__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg32__vector_rows8 },
+#endif
+  { "daedalus_vp9_avg32__c_rows8", call_daedalus_items_vp9_avg32__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg32__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg32__neon_full", call_daedalus_items_vp9_avg32__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg32__vector_full", call_daedalus_items_vp9_avg32__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_avg32__c_full", call_daedalus_items_vp9_avg32__c_full, NULL, NULL },
   { "vp9_avg4", call_daedalus_items_vp9_avg4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_avg4__neon_rows8_r2", call_daedalus_items_vp9_avg4__neon_rows8_r2, NULL,
@@ -17544,6 +22704,24 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_avg4__vector_full", call_daedalus_items_vp9_avg4__vector_full, NULL, NULL },
 #endif
   { "daedalus_vp9_avg4__c_full", call_daedalus_items_vp9_avg4__c_full, NULL, NULL },
+  { "vp9_avg64", call_daedalus_items_vp9_avg64, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg64__neon_rows8", call_daedalus_items_vp9_avg64__neon_rows8, NULL,
+      call_daedalus_tall_vp9_avg64__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg64__vector_rows8", call_daedalus_items_vp9_avg64__vector_rows8, NULL,
+      call_daedalus_tall_vp9_avg64__vector_rows8 },
+#endif
+  { "daedalus_vp9_avg64__c_rows8", call_daedalus_items_vp9_avg64__c_rows8, NULL,
+      call_daedalus_tall_vp9_avg64__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_avg64__neon_full", call_daedalus_items_vp9_avg64__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_avg64__vector_full", call_daedalus_items_vp9_avg64__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_avg64__c_full", call_daedalus_items_vp9_avg64__c_full, NULL, NULL },
   { "vp9_avg8", call_daedalus_items_vp9_avg8, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_avg8__neon_rows8", call_daedalus_items_vp9_avg8__neon_rows8, NULL,
@@ -17587,6 +22765,24 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_copy16__vector_full", call_daedalus_items_vp9_copy16__vector_full, NULL, NULL },
 #endif
   { "daedalus_vp9_copy16__c_full", call_daedalus_items_vp9_copy16__c_full, NULL, NULL },
+  { "vp9_copy32", call_daedalus_items_vp9_copy32, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy32__neon_rows8", call_daedalus_items_vp9_copy32__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy32__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy32__vector_rows8", call_daedalus_items_vp9_copy32__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy32__vector_rows8 },
+#endif
+  { "daedalus_vp9_copy32__c_rows8", call_daedalus_items_vp9_copy32__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy32__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy32__neon_full", call_daedalus_items_vp9_copy32__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy32__vector_full", call_daedalus_items_vp9_copy32__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_copy32__c_full", call_daedalus_items_vp9_copy32__c_full, NULL, NULL },
   { "vp9_copy4", call_daedalus_items_vp9_copy4, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_copy4__neon_rows8_x2", call_daedalus_items_vp9_copy4__neon_rows8_x2, NULL,
@@ -17612,6 +22808,24 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_copy4__vector_full", call_daedalus_items_vp9_copy4__vector_full, NULL, NULL },
 #endif
   { "daedalus_vp9_copy4__c_full", call_daedalus_items_vp9_copy4__c_full, NULL, NULL },
+  { "vp9_copy64", call_daedalus_items_vp9_copy64, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy64__neon_rows8", call_daedalus_items_vp9_copy64__neon_rows8, NULL,
+      call_daedalus_tall_vp9_copy64__neon_rows8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy64__vector_rows8", call_daedalus_items_vp9_copy64__vector_rows8, NULL,
+      call_daedalus_tall_vp9_copy64__vector_rows8 },
+#endif
+  { "daedalus_vp9_copy64__c_rows8", call_daedalus_items_vp9_copy64__c_rows8, NULL,
+      call_daedalus_tall_vp9_copy64__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_copy64__neon_full", call_daedalus_items_vp9_copy64__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_copy64__vector_full", call_daedalus_items_vp9_copy64__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_copy64__c_full", call_daedalus_items_vp9_copy64__c_full, NULL, NULL },
   { "vp9_copy8", call_daedalus_items_vp9_copy8, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_copy8__neon_rows8", call_daedalus_items_vp9_copy8__neon_rows8, NULL,
@@ -18131,6 +23345,148 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
 #endif
   { "daedalus_vp9_mc_16v_avg__c_full", call_daedalus_items_vp9_mc_16v_avg__c_full, NULL, NULL },
+  { "vp9_mc_32h", call_daedalus_items_vp9_mc_32h, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32h__neon_sub8_dot", call_daedalus_items_vp9_mc_32h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_32h__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32h__neon_sub8", call_daedalus_items_vp9_mc_32h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32h__vector_sub8", call_daedalus_items_vp9_mc_32h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_32h__c_sub8", call_daedalus_items_vp9_mc_32h__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h__c_sub8 },
+  { "daedalus_vp9_mc_32h__c_rows8", call_daedalus_items_vp9_mc_32h__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32h__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32h__neon_full", call_daedalus_items_vp9_mc_32h__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32h__vector_full", call_daedalus_items_vp9_mc_32h__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_32h__c_full", call_daedalus_items_vp9_mc_32h__c_full, NULL, NULL },
+  { "vp9_mc_32h_avg", call_daedalus_items_vp9_mc_32h_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_32h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32h_avg__neon_sub8", call_daedalus_items_vp9_mc_32h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32h_avg__vector_sub8", call_daedalus_items_vp9_mc_32h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_32h_avg__c_sub8", call_daedalus_items_vp9_mc_32h_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg__c_sub8 },
+  { "daedalus_vp9_mc_32h_avg__c_rows8", call_daedalus_items_vp9_mc_32h_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32h_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32h_avg__neon_full", call_daedalus_items_vp9_mc_32h_avg__neon_full, NULL,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32h_avg__vector_full", call_daedalus_items_vp9_mc_32h_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_32h_avg__c_full", call_daedalus_items_vp9_mc_32h_avg__c_full, NULL, NULL },
+  { "vp9_mc_32hv", call_daedalus_items_vp9_mc_32hv, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32hv__neon_sub8_dot", call_daedalus_items_vp9_mc_32hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_32hv__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32hv__neon_sub8", call_daedalus_items_vp9_mc_32hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32hv__vector_sub8", call_daedalus_items_vp9_mc_32hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_32hv__c_sub8", call_daedalus_items_vp9_mc_32hv__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv__c_sub8 },
+  { "daedalus_vp9_mc_32hv__c_rows8", call_daedalus_items_vp9_mc_32hv__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32hv__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32hv__neon_full", call_daedalus_items_vp9_mc_32hv__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32hv__vector_full", call_daedalus_items_vp9_mc_32hv__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_32hv__c_full", call_daedalus_items_vp9_mc_32hv__c_full, NULL, NULL },
+  { "vp9_mc_32hv_avg", call_daedalus_items_vp9_mc_32hv_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32hv_avg__neon_sub8", call_daedalus_items_vp9_mc_32hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32hv_avg__vector_sub8", call_daedalus_items_vp9_mc_32hv_avg__vector_sub8,
+      NULL, call_daedalus_tall_vp9_mc_32hv_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_32hv_avg__c_sub8", call_daedalus_items_vp9_mc_32hv_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32hv_avg__c_sub8 },
+  { "daedalus_vp9_mc_32hv_avg__c_rows8", call_daedalus_items_vp9_mc_32hv_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32hv_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32hv_avg__neon_full", call_daedalus_items_vp9_mc_32hv_avg__neon_full, NULL,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32hv_avg__vector_full", call_daedalus_items_vp9_mc_32hv_avg__vector_full,
+      NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_32hv_avg__c_full", call_daedalus_items_vp9_mc_32hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_32v", call_daedalus_items_vp9_mc_32v, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32v__neon_sub8", call_daedalus_items_vp9_mc_32v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32v__vector_sub8", call_daedalus_items_vp9_mc_32v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_32v__c_sub8", call_daedalus_items_vp9_mc_32v__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v__c_sub8 },
+  { "daedalus_vp9_mc_32v__c_rows8", call_daedalus_items_vp9_mc_32v__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32v__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32v__neon_full", call_daedalus_items_vp9_mc_32v__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32v__vector_full", call_daedalus_items_vp9_mc_32v__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_32v__c_full", call_daedalus_items_vp9_mc_32v__c_full, NULL, NULL },
+  { "vp9_mc_32v_avg", call_daedalus_items_vp9_mc_32v_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32v_avg__neon_sub8", call_daedalus_items_vp9_mc_32v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32v_avg__vector_sub8", call_daedalus_items_vp9_mc_32v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_32v_avg__c_sub8", call_daedalus_items_vp9_mc_32v_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg__c_sub8 },
+  { "daedalus_vp9_mc_32v_avg__c_rows8", call_daedalus_items_vp9_mc_32v_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_32v_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_32v_avg__neon_full", call_daedalus_items_vp9_mc_32v_avg__neon_full, NULL,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_32v_avg__vector_full", call_daedalus_items_vp9_mc_32v_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_32v_avg__c_full", call_daedalus_items_vp9_mc_32v_avg__c_full, NULL, NULL },
   { "vp9_mc_4h", call_daedalus_items_vp9_mc_4h, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_4h__neon_sub8_dot", call_daedalus_items_vp9_mc_4h__neon_sub8_dot, NULL,
@@ -18332,6 +23688,148 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
 #endif
   { "daedalus_vp9_mc_4v_avg__c_full", call_daedalus_items_vp9_mc_4v_avg__c_full, NULL, NULL },
+  { "vp9_mc_64h", call_daedalus_items_vp9_mc_64h, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64h__neon_sub8_dot", call_daedalus_items_vp9_mc_64h__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_64h__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64h__neon_sub8", call_daedalus_items_vp9_mc_64h__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64h__vector_sub8", call_daedalus_items_vp9_mc_64h__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_64h__c_sub8", call_daedalus_items_vp9_mc_64h__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h__c_sub8 },
+  { "daedalus_vp9_mc_64h__c_rows8", call_daedalus_items_vp9_mc_64h__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64h__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64h__neon_full", call_daedalus_items_vp9_mc_64h__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64h__vector_full", call_daedalus_items_vp9_mc_64h__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_64h__c_full", call_daedalus_items_vp9_mc_64h__c_full, NULL, NULL },
+  { "vp9_mc_64h_avg", call_daedalus_items_vp9_mc_64h_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64h_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_64h_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64h_avg__neon_sub8", call_daedalus_items_vp9_mc_64h_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64h_avg__vector_sub8", call_daedalus_items_vp9_mc_64h_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_64h_avg__c_sub8", call_daedalus_items_vp9_mc_64h_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg__c_sub8 },
+  { "daedalus_vp9_mc_64h_avg__c_rows8", call_daedalus_items_vp9_mc_64h_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64h_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64h_avg__neon_full", call_daedalus_items_vp9_mc_64h_avg__neon_full, NULL,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64h_avg__vector_full", call_daedalus_items_vp9_mc_64h_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_64h_avg__c_full", call_daedalus_items_vp9_mc_64h_avg__c_full, NULL, NULL },
+  { "vp9_mc_64hv", call_daedalus_items_vp9_mc_64hv, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64hv__neon_sub8_dot", call_daedalus_items_vp9_mc_64hv__neon_sub8_dot, NULL,
+      call_daedalus_tall_vp9_mc_64hv__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64hv__neon_sub8", call_daedalus_items_vp9_mc_64hv__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64hv__vector_sub8", call_daedalus_items_vp9_mc_64hv__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_64hv__c_sub8", call_daedalus_items_vp9_mc_64hv__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv__c_sub8 },
+  { "daedalus_vp9_mc_64hv__c_rows8", call_daedalus_items_vp9_mc_64hv__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64hv__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64hv__neon_full", call_daedalus_items_vp9_mc_64hv__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64hv__vector_full", call_daedalus_items_vp9_mc_64hv__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_64hv__c_full", call_daedalus_items_vp9_mc_64hv__c_full, NULL, NULL },
+  { "vp9_mc_64hv_avg", call_daedalus_items_vp9_mc_64hv_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64hv_avg__neon_sub8_dot", call_daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot,
+      NULL, call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot },
+#endif
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64hv_avg__neon_sub8", call_daedalus_items_vp9_mc_64hv_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64hv_avg__vector_sub8", call_daedalus_items_vp9_mc_64hv_avg__vector_sub8,
+      NULL, call_daedalus_tall_vp9_mc_64hv_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_64hv_avg__c_sub8", call_daedalus_items_vp9_mc_64hv_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64hv_avg__c_sub8 },
+  { "daedalus_vp9_mc_64hv_avg__c_rows8", call_daedalus_items_vp9_mc_64hv_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64hv_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64hv_avg__neon_full", call_daedalus_items_vp9_mc_64hv_avg__neon_full, NULL,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64hv_avg__vector_full", call_daedalus_items_vp9_mc_64hv_avg__vector_full,
+      NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_64hv_avg__c_full", call_daedalus_items_vp9_mc_64hv_avg__c_full, NULL, NULL },
+  { "vp9_mc_64v", call_daedalus_items_vp9_mc_64v, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64v__neon_sub8", call_daedalus_items_vp9_mc_64v__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64v__vector_sub8", call_daedalus_items_vp9_mc_64v__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_64v__c_sub8", call_daedalus_items_vp9_mc_64v__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v__c_sub8 },
+  { "daedalus_vp9_mc_64v__c_rows8", call_daedalus_items_vp9_mc_64v__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64v__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64v__neon_full", call_daedalus_items_vp9_mc_64v__neon_full, NULL, NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64v__vector_full", call_daedalus_items_vp9_mc_64v__vector_full, NULL, NULL },
+#endif
+  { "daedalus_vp9_mc_64v__c_full", call_daedalus_items_vp9_mc_64v__c_full, NULL, NULL },
+  { "vp9_mc_64v_avg", call_daedalus_items_vp9_mc_64v_avg, NULL, NULL },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64v_avg__neon_sub8", call_daedalus_items_vp9_mc_64v_avg__neon_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg__neon_sub8 },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64v_avg__vector_sub8", call_daedalus_items_vp9_mc_64v_avg__vector_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg__vector_sub8 },
+#endif
+  { "daedalus_vp9_mc_64v_avg__c_sub8", call_daedalus_items_vp9_mc_64v_avg__c_sub8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg__c_sub8 },
+  { "daedalus_vp9_mc_64v_avg__c_rows8", call_daedalus_items_vp9_mc_64v_avg__c_rows8, NULL,
+      call_daedalus_tall_vp9_mc_64v_avg__c_rows8 },
+#if DAEDALUS_HAVE_NEON
+  { "daedalus_vp9_mc_64v_avg__neon_full", call_daedalus_items_vp9_mc_64v_avg__neon_full, NULL,
+      NULL },
+#endif
+#if DAEDALUS_HAVE_VECTORS
+  { "daedalus_vp9_mc_64v_avg__vector_full", call_daedalus_items_vp9_mc_64v_avg__vector_full, NULL,
+      NULL },
+#endif
+  { "daedalus_vp9_mc_64v_avg__c_full", call_daedalus_items_vp9_mc_64v_avg__c_full, NULL, NULL },
   { "vp9_mc_8h", call_daedalus_items_vp9_mc_8h, NULL, NULL },
 #if DAEDALUS_HAVE_NEON
   { "daedalus_vp9_mc_8h__neon_sub8_dot", call_daedalus_items_vp9_mc_8h__neon_sub8_dot, NULL,
@@ -18551,7 +24049,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "612d08826f4b57e6",
+  .generator = "51e5568322bf12f1",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

@@ -14,7 +14,7 @@ TRANSFORMS = sorted(k.id for k in KERNELS.values() if k.family == "vp9_inverse")
 FILTERED = sorted(k.id for k in KERNELS.values() if k.family == "vp9_mc")
 WHOLE = sorted(k.id for k in KERNELS.values() if k.family == "vp9_whole")
 SIZES = (4, 8, 16)  # of both transforms
-WIDTHS = (4, 8, 16)
+WIDTHS = (4, 8, 16, 32, 64)
 
 
 def test_the_families_have_these_members() -> None:

@@ -18,8 +18,7 @@ def test_functions_are_made_of_calls_of_ours() -> None:
     assert second.endswith("(dst + 8 * stride, stride, E >> 8, I >> 8, H >> 8);")
     assert first.split("(dst")[0] != second.split("(dst")[0]  # the 4-tap and the 8-tap one
     assert first.startswith("(n_way = ")  # one expression, behind an if as well
-    assert "for (int x = 0; x < 64; x += 16) {" in made["vp9dsp.mc[64][sharp][avg][1][0]"]
-    assert "vp9dsp.mc[64][sharp][avg][1][1]" in made
+    assert not any(place.startswith("vp9dsp.mc[") for place in made)  # kernels' own functions
 
 
 def test_every_pointer_that_ours_are_called_through_is_a_way() -> None:

@@ -96,7 +96,7 @@ def stored(dst: BufferRef, y: object, x: object, op: Op, value: Value) -> None:
 
 @kernel(
     id="vp9_mc_{width}{way}{op.end}",
-    axes={"width": (4, 8, 16), "way": WAYS, "op": (PUT, AVG)},
+    axes={"width": (4, 8, 16, 32, 64), "way": WAYS, "op": (PUT, AVG)},
     clause="{op.clause}, {way.filter}",
     decoders=entries,
 )
@@ -153,7 +153,7 @@ def vp9_mc(k: KernelBuilder, width: int, way: Way, op: Op) -> None:
 
 @kernel(
     id="vp9_{op}{width}",
-    axes={"op": (COPY, AVG), "width": (4, 8, 16)},
+    axes={"op": (COPY, AVG), "width": (4, 8, 16, 32, 64)},
     clause="{op.clause}, at whole samples",
     decoders={
         "ffmpeg": "vp9dsp.mc[{width}][*][{op.put}][0][0](dst dst.stride src src.stride rows+ - -)"

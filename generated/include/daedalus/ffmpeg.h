@@ -41,11 +41,27 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_avg32: A block 32 wide as it stands in the reference, averaged with what is there.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
  * vp9_avg4: A block 4 wide as it stands in the reference, averaged with what is there.
  * unused0, unused1: not read.
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_avg64: A block 64 wide as it stands in the reference, averaged with what is there.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
@@ -65,12 +81,28 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
+ * vp9_copy32: A block 32 wide as it stands in the reference, put.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
  * vp9_copy4: A block 4 wide as it stands in the reference, put.
  * unused0, unused1: not read.
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+/**
+ * vp9_copy64: A block 64 wide as it stands in the reference, put.
+ * unused0, unused1: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int unused1);
 
 /**
  * vp9_copy8: A block 8 wide as it stands in the reference, put.
@@ -437,6 +469,250 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_16v_avg_bilinear(uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**
+ * vp9_mc_32h: 8-tap horizontal interpolation of a block 32 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h: 8-tap horizontal interpolation of a block 32 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h: 8-tap horizontal interpolation of a block 32 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h: 8-tap horizontal interpolation of a block 32 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h_avg: 8-tap horizontal interpolation of a block 32 wide, averaged with what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h_avg: 8-tap horizontal interpolation of a block 32 wide, averaged with what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h_avg: 8-tap horizontal interpolation of a block 32 wide, averaged with what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32h_avg: 8-tap horizontal interpolation of a block 32 wide, averaged with what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_32hv: 8-tap horizontal, then vertical interpolation of a block 32 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv: 8-tap horizontal, then vertical interpolation of a block 32 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv: 8-tap horizontal, then vertical interpolation of a block 32 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv: 8-tap horizontal, then vertical interpolation of a block 32 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged with
+ *   what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged with
+ *   what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged with
+ *   what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32hv_avg: 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged with
+ *   what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_32v: 8-tap vertical interpolation of a block 32 wide, put.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_32v: 8-tap vertical interpolation of a block 32 wide, put.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_32v: 8-tap vertical interpolation of a block 32 wide, put.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_32v: 8-tap vertical interpolation of a block 32 wide, put.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_32v_avg: 8-tap vertical interpolation of a block 32 wide, averaged with what is there.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_32v_avg: 8-tap vertical interpolation of a block 32 wide, averaged with what is there.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_32v_avg: 8-tap vertical interpolation of a block 32 wide, averaged with what is there.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_32v_avg: 8-tap vertical interpolation of a block 32 wide, averaged with what is there.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_32v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
  * vp9_mc_4h: 8-tap horizontal interpolation of a block 4 wide, put.
  * filter is 0.
  * mx must be 1..15.
@@ -678,6 +954,250 @@ DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_sharp(uint8_t *dst, ptrdiff_t ds
  * rows may be more than 8, too.
  */
 DAEDALUS_API void daedalus_ffmpeg_vp9_mc_4v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64h: 8-tap horizontal interpolation of a block 64 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h: 8-tap horizontal interpolation of a block 64 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h: 8-tap horizontal interpolation of a block 64 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h: 8-tap horizontal interpolation of a block 64 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h_avg: 8-tap horizontal interpolation of a block 64 wide, averaged with what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h_avg: 8-tap horizontal interpolation of a block 64 wide, averaged with what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h_avg: 8-tap horizontal interpolation of a block 64 wide, averaged with what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64h_avg: 8-tap horizontal interpolation of a block 64 wide, averaged with what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64h_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int unused0);
+
+/**
+ * vp9_mc_64hv: 8-tap horizontal, then vertical interpolation of a block 64 wide, put.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv: 8-tap horizontal, then vertical interpolation of a block 64 wide, put.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv: 8-tap horizontal, then vertical interpolation of a block 64 wide, put.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv: 8-tap horizontal, then vertical interpolation of a block 64 wide, put.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged with
+ *   what is there.
+ * filter is 0.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged with
+ *   what is there.
+ * filter is 1.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged with
+ *   what is there.
+ * filter is 2.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64hv_avg: 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged with
+ *   what is there.
+ * filter is 3.
+ * mx must be 1..15.
+ * my must be 1..15.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64hv_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int mx, int my);
+
+/**
+ * vp9_mc_64v: 8-tap vertical interpolation of a block 64 wide, put.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64v: 8-tap vertical interpolation of a block 64 wide, put.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64v: 8-tap vertical interpolation of a block 64 wide, put.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64v: 8-tap vertical interpolation of a block 64 wide, put.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64v_avg: 8-tap vertical interpolation of a block 64 wide, averaged with what is there.
+ * filter is 0.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_smooth(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64v_avg: 8-tap vertical interpolation of a block 64 wide, averaged with what is there.
+ * filter is 1.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_regular(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64v_avg: 8-tap vertical interpolation of a block 64 wide, averaged with what is there.
+ * filter is 2.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_sharp(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
+
+/**
+ * vp9_mc_64v_avg: 8-tap vertical interpolation of a block 64 wide, averaged with what is there.
+ * filter is 3.
+ * my must be 1..15.
+ * unused0: not read.
+ * rows may be more than 8, too.
+ */
+DAEDALUS_API void daedalus_ffmpeg_vp9_mc_64v_avg_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int rows, int unused0, int my);
 
 /**

@@ -71,6 +71,67 @@ DAEDALUS_API void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, p
     const daedalus_vp9_avg16_meta *meta, size_t meta_step);
 
 /*
+ * vp9_avg32
+ * A block 32 wide as it stands in the reference, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_avg32 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+
+/*
  * vp9_avg4
  * A block 4 wide as it stands in the reference, averaged with what is there.
  *
@@ -131,6 +192,67 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg4(daedalus_ctx *ctx, uint8_t *d
 DAEDALUS_API void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
+
+/*
+ * vp9_avg64
+ * A block 64 wide as it stands in the reference, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_avg64 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_avg64_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_avg64_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..63 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_avg64(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_avg64(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_avg64(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
 
 /*
  * vp9_avg8
@@ -255,6 +377,66 @@ DAEDALUS_API void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, 
     const daedalus_vp9_copy16_meta *meta, size_t meta_step);
 
 /*
+ * vp9_copy32
+ * A block 32 wide as it stands in the reference, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_copy32 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy32_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy32_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy32(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy32(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy32(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+
+/*
  * vp9_copy4
  * A block 4 wide as it stands in the reference, put.
  *
@@ -314,6 +496,66 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy4(daedalus_ctx *ctx, uint8_t *
 DAEDALUS_API void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
+
+/*
+ * vp9_copy64
+ * A block 64 wide as it stands in the reference, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), at whole samples.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_copy64 carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_copy64_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[3]; /**< zero */
+} daedalus_vp9_copy64_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns 0..63 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_copy64(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_copy64(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_copy64(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
 
 /*
  * vp9_copy8
@@ -2094,6 +2336,389 @@ DAEDALUS_API void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stri
     size_t n_blocks, const daedalus_vp9_mc_16v_avg_meta *meta, size_t meta_step);
 
 /*
+ * vp9_mc_32h
+ * 8-tap horizontal interpolation of a block 32 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_32h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..35 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..35 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32h_avg
+ * 8-tap horizontal interpolation of a block 32 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32h_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32h_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_32h_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..35 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32h_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32h_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32h_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..35 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32h_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32hv
+ * 8-tap horizontal, then vertical interpolation of a block 32 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32hv carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32hv_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_32hv_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..35 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32hv(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32hv(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32hv(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..35 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32hv(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32hv_avg
+ * 8-tap horizontal, then vertical interpolation of a block 32 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32hv_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32hv_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_32hv_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..35 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32hv_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32hv_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..35 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32hv_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32v
+ * 8-tap vertical interpolation of a block 32 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_32v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..31 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_32v_avg
+ * 8-tap vertical interpolation of a block 32 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_32v_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_32v_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_32v_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..31 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..31 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_32v_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_32v_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_32v_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..31 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..31 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_32v_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+
+/*
  * vp9_mc_4h
  * 8-tap horizontal interpolation of a block 4 wide, put.
  *
@@ -2481,6 +3106,389 @@ DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, uint8
 DAEDALUS_API void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64h
+ * 8-tap horizontal interpolation of a block 64 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64h carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64h_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_64h_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..67 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64h(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64h(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64h(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..67 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64h_avg
+ * 8-tap horizontal interpolation of a block 64 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64h_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64h_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_64h_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows 0..7, columns -3..67 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64h_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64h_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64h_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows 0..7, columns -3..67 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64h_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64hv
+ * 8-tap horizontal, then vertical interpolation of a block 64 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64hv carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64hv_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_64hv_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..67 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64hv(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64hv(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64hv(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..67 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64hv(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64hv_avg
+ * 8-tap horizontal, then vertical interpolation of a block 64 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), horizontal filter, then
+ *   vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64hv_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64hv_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t mx; /**< 0..15; position in sixteenths of a sample */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+} daedalus_vp9_mc_64hv_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns -3..67 around an item's origin are read; borrowed until the
+ *   batch is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64hv_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64hv_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns -3..67 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64hv_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64v
+ * 8-tap vertical interpolation of a block 64 wide, put.
+ *
+ * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64v carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64v_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_64v_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are written; borrowed until the
+ *   batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..63 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64v(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64v(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64v(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..63 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+
+/*
+ * vp9_mc_64v_avg
+ * 8-tap vertical interpolation of a block 64 wide, averaged with what is there.
+ *
+ * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), vertical filter.
+ * Class sub8: taps of 8 bits: only the copy's needs more.
+ * Class rows8: an item with all of its rows.
+ */
+
+/** What an item of vp9_mc_64v_avg carries; 12 bytes, the same layout on the GPU. */
+typedef struct daedalus_vp9_mc_64v_avg_meta {
+  uint32_t dst_off; /**< byte offset of the item's origin in dst */
+  uint32_t src_off; /**< byte offset of the item's origin in src */
+  uint8_t filter; /**< 0..3; interp_filter: smooth, regular, sharp, bilinear */
+  uint8_t my; /**< 0..15; position in sixteenths of a sample */
+  uint8_t rows; /**< 1..8; height; higher blocks are several items */
+  uint8_t reserved[1]; /**< zero */
+} daedalus_vp9_mc_64v_avg_meta;
+
+/**
+ * Adds items to a batch. See daedalus_append() for the errors, daedalus_batch_begin() for order
+ * and ownership.
+ * @param dst  rows 0..7, columns 0..63 around an item's origin are read and written; borrowed until
+ *   the batch is done
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src  rows -3..11, columns 0..63 around an item's origin are read; borrowed until the batch
+ *   is done
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param n_blocks  how many items
+ * @param meta  one struct an item; copied
+ */
+DAEDALUS_API int daedalus_append_vp9_mc_64v_avg(daedalus_batch *batch,
+    daedalus_substrate substrate, uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta);
+
+/** A batch of one append, submitted and waited for. Parameters as above; nothing is kept. */
+DAEDALUS_API int daedalus_dispatch_vp9_mc_64v_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta);
+
+/** The same, where the recipe says it should run. */
+DAEDALUS_API int daedalus_recipe_dispatch_vp9_mc_64v_avg(daedalus_ctx *ctx, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta);
+
+/**
+ * Does many items that are laid out regularly on the CPU, now: no batch, no context, and nothing
+ * done an item but its own work. As in one append, items must not overlap in what they write, nor
+ * read what another writes. Nothing is checked; nothing is kept.
+ * @param dst  the first item's origin; rows 0..7, columns 0..63 around an item's origin are read
+ *   and written
+ * @param dst_stride  bytes from a row to the next; negative where rows run upwards
+ * @param dst_step  bytes from an item's origin to the next item's; may be negative
+ * @param src  the first item's origin; rows -3..11, columns 0..63 around an item's origin are read
+ * @param src_stride  bytes from a row to the next; negative where rows run upwards
+ * @param src_step  bytes from an item's origin to the next item's; may be negative
+ * @param n_blocks  how many items; may be 0
+ * @param meta  parameters, within their ranges; offsets are not read
+ * @param meta_step  1: a struct an item; 0: one for all items; n: every n-th struct
+ */
+DAEDALUS_API void daedalus_items_vp9_mc_64v_avg(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
 
 /*
  * vp9_mc_8h

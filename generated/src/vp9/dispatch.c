@@ -40,6 +40,41 @@ int daedalus_recipe_dispatch_vp9_avg16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
       src_stride, n_blocks, meta);
 }
 
+static_assert(offsetof(daedalus_vp9_avg32_meta, dst_off) == 0, "vp9_avg32: dst_off");
+static_assert(offsetof(daedalus_vp9_avg32_meta, src_off) == 4, "vp9_avg32: src_off");
+static_assert(offsetof(daedalus_vp9_avg32_meta, rows) == 8, "vp9_avg32: rows");
+static_assert(offsetof(daedalus_vp9_avg32_meta, reserved) == 9, "vp9_avg32: reserved");
+static_assert(sizeof(daedalus_vp9_avg32_meta) == 12, "vp9_avg32: size");
+
+int daedalus_append_vp9_avg32(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg32"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_avg32(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg32"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta) {
+  return daedalus_dispatch_vp9_avg32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_avg4_meta, dst_off) == 0, "vp9_avg4: dst_off");
 static_assert(offsetof(daedalus_vp9_avg4_meta, src_off) == 4, "vp9_avg4: src_off");
 static_assert(offsetof(daedalus_vp9_avg4_meta, rows) == 8, "vp9_avg4: rows");
@@ -72,6 +107,41 @@ int daedalus_recipe_dispatch_vp9_avg4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks, const daedalus_vp9_avg4_meta *meta) {
   return daedalus_dispatch_vp9_avg4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src, src_stride,
       n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_avg64_meta, dst_off) == 0, "vp9_avg64: dst_off");
+static_assert(offsetof(daedalus_vp9_avg64_meta, src_off) == 4, "vp9_avg64: src_off");
+static_assert(offsetof(daedalus_vp9_avg64_meta, rows) == 8, "vp9_avg64: rows");
+static_assert(offsetof(daedalus_vp9_avg64_meta, reserved) == 9, "vp9_avg64: reserved");
+static_assert(sizeof(daedalus_vp9_avg64_meta) == 12, "vp9_avg64: size");
+
+int daedalus_append_vp9_avg64(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_avg64"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_avg64(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_avg64"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_avg64(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta) {
+  return daedalus_dispatch_vp9_avg64(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
 }
 
 static_assert(offsetof(daedalus_vp9_avg8_meta, dst_off) == 0, "vp9_avg8: dst_off");
@@ -143,6 +213,41 @@ int daedalus_recipe_dispatch_vp9_copy16(daedalus_ctx *ctx, uint8_t *dst, ptrdiff
       src_stride, n_blocks, meta);
 }
 
+static_assert(offsetof(daedalus_vp9_copy32_meta, dst_off) == 0, "vp9_copy32: dst_off");
+static_assert(offsetof(daedalus_vp9_copy32_meta, src_off) == 4, "vp9_copy32: src_off");
+static_assert(offsetof(daedalus_vp9_copy32_meta, rows) == 8, "vp9_copy32: rows");
+static_assert(offsetof(daedalus_vp9_copy32_meta, reserved) == 9, "vp9_copy32: reserved");
+static_assert(sizeof(daedalus_vp9_copy32_meta) == 12, "vp9_copy32: size");
+
+int daedalus_append_vp9_copy32(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy32"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_copy32(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy32"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy32(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta) {
+  return daedalus_dispatch_vp9_copy32(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_copy4_meta, dst_off) == 0, "vp9_copy4: dst_off");
 static_assert(offsetof(daedalus_vp9_copy4_meta, src_off) == 4, "vp9_copy4: src_off");
 static_assert(offsetof(daedalus_vp9_copy4_meta, rows) == 8, "vp9_copy4: rows");
@@ -175,6 +280,41 @@ int daedalus_recipe_dispatch_vp9_copy4(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_copy4_meta *meta) {
   return daedalus_dispatch_vp9_copy4(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_copy64_meta, dst_off) == 0, "vp9_copy64: dst_off");
+static_assert(offsetof(daedalus_vp9_copy64_meta, src_off) == 4, "vp9_copy64: src_off");
+static_assert(offsetof(daedalus_vp9_copy64_meta, rows) == 8, "vp9_copy64: rows");
+static_assert(offsetof(daedalus_vp9_copy64_meta, reserved) == 9, "vp9_copy64: reserved");
+static_assert(sizeof(daedalus_vp9_copy64_meta) == 12, "vp9_copy64: size");
+
+int daedalus_append_vp9_copy64(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_copy64"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_copy64(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_copy64"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_copy64(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta) {
+  return daedalus_dispatch_vp9_copy64(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 
@@ -1143,6 +1283,228 @@ int daedalus_recipe_dispatch_vp9_mc_16v_avg(daedalus_ctx *ctx, uint8_t *dst, ptr
       src_stride, n_blocks, meta);
 }
 
+static_assert(offsetof(daedalus_vp9_mc_32h_meta, dst_off) == 0, "vp9_mc_32h: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_32h_meta, src_off) == 4, "vp9_mc_32h: src_off");
+static_assert(offsetof(daedalus_vp9_mc_32h_meta, filter) == 8, "vp9_mc_32h: filter");
+static_assert(offsetof(daedalus_vp9_mc_32h_meta, mx) == 9, "vp9_mc_32h: mx");
+static_assert(offsetof(daedalus_vp9_mc_32h_meta, rows) == 10, "vp9_mc_32h: rows");
+static_assert(offsetof(daedalus_vp9_mc_32h_meta, reserved) == 11, "vp9_mc_32h: reserved");
+static_assert(sizeof(daedalus_vp9_mc_32h_meta) == 12, "vp9_mc_32h: size");
+
+int daedalus_append_vp9_mc_32h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_32h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, dst_off) == 0, "vp9_mc_32h_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, src_off) == 4, "vp9_mc_32h_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, filter) == 8, "vp9_mc_32h_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, mx) == 9, "vp9_mc_32h_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, rows) == 10, "vp9_mc_32h_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_32h_avg_meta, reserved) == 11, "vp9_mc_32h_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_32h_avg_meta) == 12, "vp9_mc_32h_avg: size");
+
+int daedalus_append_vp9_mc_32h_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32h_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_32hv_meta, dst_off) == 0, "vp9_mc_32hv: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_32hv_meta, src_off) == 4, "vp9_mc_32hv: src_off");
+static_assert(offsetof(daedalus_vp9_mc_32hv_meta, filter) == 8, "vp9_mc_32hv: filter");
+static_assert(offsetof(daedalus_vp9_mc_32hv_meta, mx) == 9, "vp9_mc_32hv: mx");
+static_assert(offsetof(daedalus_vp9_mc_32hv_meta, my) == 10, "vp9_mc_32hv: my");
+static_assert(offsetof(daedalus_vp9_mc_32hv_meta, rows) == 11, "vp9_mc_32hv: rows");
+static_assert(sizeof(daedalus_vp9_mc_32hv_meta) == 12, "vp9_mc_32hv: size");
+
+int daedalus_append_vp9_mc_32hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_32hv(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32hv(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32hv(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, dst_off) == 0, "vp9_mc_32hv_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, src_off) == 4, "vp9_mc_32hv_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, filter) == 8, "vp9_mc_32hv_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, mx) == 9, "vp9_mc_32hv_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, my) == 10, "vp9_mc_32hv_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_32hv_avg_meta, rows) == 11, "vp9_mc_32hv_avg: rows");
+static_assert(sizeof(daedalus_vp9_mc_32hv_avg_meta) == 12, "vp9_mc_32hv_avg: size");
+
+int daedalus_append_vp9_mc_32hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32hv_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_32v_meta, dst_off) == 0, "vp9_mc_32v: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_32v_meta, src_off) == 4, "vp9_mc_32v: src_off");
+static_assert(offsetof(daedalus_vp9_mc_32v_meta, filter) == 8, "vp9_mc_32v: filter");
+static_assert(offsetof(daedalus_vp9_mc_32v_meta, my) == 9, "vp9_mc_32v: my");
+static_assert(offsetof(daedalus_vp9_mc_32v_meta, rows) == 10, "vp9_mc_32v: rows");
+static_assert(offsetof(daedalus_vp9_mc_32v_meta, reserved) == 11, "vp9_mc_32v: reserved");
+static_assert(sizeof(daedalus_vp9_mc_32v_meta) == 12, "vp9_mc_32v: size");
+
+int daedalus_append_vp9_mc_32v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_32v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, dst_off) == 0, "vp9_mc_32v_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, src_off) == 4, "vp9_mc_32v_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, filter) == 8, "vp9_mc_32v_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, my) == 9, "vp9_mc_32v_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, rows) == 10, "vp9_mc_32v_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_32v_avg_meta, reserved) == 11, "vp9_mc_32v_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_32v_avg_meta) == 12, "vp9_mc_32v_avg: size");
+
+int daedalus_append_vp9_mc_32v_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_32v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_32v_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_32v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_32v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_32v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
 static_assert(offsetof(daedalus_vp9_mc_4h_meta, dst_off) == 0, "vp9_mc_4h: dst_off");
 static_assert(offsetof(daedalus_vp9_mc_4h_meta, src_off) == 4, "vp9_mc_4h: src_off");
 static_assert(offsetof(daedalus_vp9_mc_4h_meta, filter) == 8, "vp9_mc_4h: filter");
@@ -1362,6 +1724,228 @@ int daedalus_recipe_dispatch_vp9_mc_4v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrd
     const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
     const daedalus_vp9_mc_4v_avg_meta *meta) {
   return daedalus_dispatch_vp9_mc_4v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_64h_meta, dst_off) == 0, "vp9_mc_64h: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_64h_meta, src_off) == 4, "vp9_mc_64h: src_off");
+static_assert(offsetof(daedalus_vp9_mc_64h_meta, filter) == 8, "vp9_mc_64h: filter");
+static_assert(offsetof(daedalus_vp9_mc_64h_meta, mx) == 9, "vp9_mc_64h: mx");
+static_assert(offsetof(daedalus_vp9_mc_64h_meta, rows) == 10, "vp9_mc_64h: rows");
+static_assert(offsetof(daedalus_vp9_mc_64h_meta, reserved) == 11, "vp9_mc_64h: reserved");
+static_assert(sizeof(daedalus_vp9_mc_64h_meta) == 12, "vp9_mc_64h: size");
+
+int daedalus_append_vp9_mc_64h(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_64h(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64h"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64h(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64h(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, dst_off) == 0, "vp9_mc_64h_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, src_off) == 4, "vp9_mc_64h_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, filter) == 8, "vp9_mc_64h_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, mx) == 9, "vp9_mc_64h_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, rows) == 10, "vp9_mc_64h_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_64h_avg_meta, reserved) == 11, "vp9_mc_64h_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_64h_avg_meta) == 12, "vp9_mc_64h_avg: size");
+
+int daedalus_append_vp9_mc_64h_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64h_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64h_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64h_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64h_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_64hv_meta, dst_off) == 0, "vp9_mc_64hv: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_64hv_meta, src_off) == 4, "vp9_mc_64hv: src_off");
+static_assert(offsetof(daedalus_vp9_mc_64hv_meta, filter) == 8, "vp9_mc_64hv: filter");
+static_assert(offsetof(daedalus_vp9_mc_64hv_meta, mx) == 9, "vp9_mc_64hv: mx");
+static_assert(offsetof(daedalus_vp9_mc_64hv_meta, my) == 10, "vp9_mc_64hv: my");
+static_assert(offsetof(daedalus_vp9_mc_64hv_meta, rows) == 11, "vp9_mc_64hv: rows");
+static_assert(sizeof(daedalus_vp9_mc_64hv_meta) == 12, "vp9_mc_64hv: size");
+
+int daedalus_append_vp9_mc_64hv(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_64hv(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64hv"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64hv(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64hv(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, dst_off) == 0, "vp9_mc_64hv_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, src_off) == 4, "vp9_mc_64hv_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, filter) == 8, "vp9_mc_64hv_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, mx) == 9, "vp9_mc_64hv_avg: mx");
+static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, my) == 10, "vp9_mc_64hv_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_64hv_avg_meta, rows) == 11, "vp9_mc_64hv_avg: rows");
+static_assert(sizeof(daedalus_vp9_mc_64hv_avg_meta) == 12, "vp9_mc_64hv_avg: size");
+
+int daedalus_append_vp9_mc_64hv_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64hv_avg(daedalus_ctx *ctx, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64hv_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64hv_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64hv_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_64v_meta, dst_off) == 0, "vp9_mc_64v: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_64v_meta, src_off) == 4, "vp9_mc_64v: src_off");
+static_assert(offsetof(daedalus_vp9_mc_64v_meta, filter) == 8, "vp9_mc_64v: filter");
+static_assert(offsetof(daedalus_vp9_mc_64v_meta, my) == 9, "vp9_mc_64v: my");
+static_assert(offsetof(daedalus_vp9_mc_64v_meta, rows) == 10, "vp9_mc_64v: rows");
+static_assert(offsetof(daedalus_vp9_mc_64v_meta, reserved) == 11, "vp9_mc_64v: reserved");
+static_assert(sizeof(daedalus_vp9_mc_64v_meta) == 12, "vp9_mc_64v: size");
+
+int daedalus_append_vp9_mc_64v(daedalus_batch *batch, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_dispatch_vp9_mc_64v(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64v"), substrate, buffers, n_blocks,
+      meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64v(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64v(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
+      src_stride, n_blocks, meta);
+}
+
+static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, dst_off) == 0, "vp9_mc_64v_avg: dst_off");
+static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, src_off) == 4, "vp9_mc_64v_avg: src_off");
+static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, filter) == 8, "vp9_mc_64v_avg: filter");
+static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, my) == 9, "vp9_mc_64v_avg: my");
+static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, rows) == 10, "vp9_mc_64v_avg: rows");
+static_assert(offsetof(daedalus_vp9_mc_64v_avg_meta, reserved) == 11, "vp9_mc_64v_avg: reserved");
+static_assert(sizeof(daedalus_vp9_mc_64v_avg_meta) == 12, "vp9_mc_64v_avg: size");
+
+int daedalus_append_vp9_mc_64v_avg(daedalus_batch *batch, daedalus_substrate substrate,
+    uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_append(batch, daedalus_find_kernel("vp9_mc_64v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_dispatch_vp9_mc_64v_avg(daedalus_ctx *ctx, daedalus_substrate substrate, uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta) {
+  const daedalus_buffer buffers[] = {
+    { (void *)dst, dst_stride },
+    { (void *)src, src_stride },
+  };
+  return daedalus_dispatch(ctx, daedalus_find_kernel("vp9_mc_64v_avg"), substrate, buffers,
+      n_blocks, meta);
+}
+
+int daedalus_recipe_dispatch_vp9_mc_64v_avg(daedalus_ctx *ctx, uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta) {
+  return daedalus_dispatch_vp9_mc_64v_avg(ctx, DAEDALUS_SUBSTRATE_AUTO, dst, dst_stride, src,
       src_stride, n_blocks, meta);
 }
 

@@ -55,6 +55,57 @@ void daedalus_items_vp9_avg16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
   }
 }
 
+static inline int class_of_vp9_avg32(const daedalus_vp9_avg32_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg32(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg32(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg32__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg32__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg32__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg32__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg32__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg32__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_avg4(const daedalus_vp9_avg4_meta *meta) {
   const int32_t rows = meta->rows;
   if (rows == 8) {
@@ -110,6 +161,57 @@ void daedalus_items_vp9_avg4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_s
           n_run, meta, meta_step);
 #else
       daedalus_items_vp9_avg4__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
+          meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_avg64(const daedalus_vp9_avg64_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_avg64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_avg64(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_avg64(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg64__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg64__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg64__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_avg64__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_avg64__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_avg64__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
 #endif
     }
@@ -236,6 +338,57 @@ void daedalus_items_vp9_copy16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst
   }
 }
 
+static inline int class_of_vp9_copy32(const daedalus_vp9_copy32_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy32(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy32(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy32__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy32__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy32__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy32__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy32__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy32__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_copy4(const daedalus_vp9_copy4_meta *meta) {
   const int32_t rows = meta->rows;
   if (rows == 8) {
@@ -292,6 +445,57 @@ void daedalus_items_vp9_copy4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_
 #else
       daedalus_items_vp9_copy4__c_full(dst, dst_stride, dst_step, src, src_stride, src_step, n_run,
           meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_copy64(const daedalus_vp9_copy64_meta *meta) {
+  const int32_t rows = meta->rows;
+  if (rows == 8) {
+    return 0;
+  }
+  return 1;
+}
+
+void daedalus_items_vp9_copy64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_copy64(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_copy64(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy64__neon_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy64__vector_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy64__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_copy64__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_copy64__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_copy64__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
 #endif
     }
     dst += (ptrdiff_t)n_run * dst_step;
@@ -1594,6 +1798,424 @@ void daedalus_items_vp9_mc_16v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t
   }
 }
 
+static inline int class_of_vp9_mc_32h(const daedalus_vp9_mc_32h_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_32h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32h(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32h(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_32h__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_32h__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32h__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32h__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32h__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32h__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32h_avg(const daedalus_vp9_mc_32h_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_32h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32h_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32h_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_32h_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_32h_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32h_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32h_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32h_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32h_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32hv(const daedalus_vp9_mc_32hv_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_32hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32hv(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32hv(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_32hv__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_32hv__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32hv__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32hv__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32hv__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32hv__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32hv_avg(const daedalus_vp9_mc_32hv_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_32hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32hv_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32hv_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_32hv_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32hv_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32hv_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32hv_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32hv_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32v(const daedalus_vp9_mc_32v_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_32v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32v(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32v(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32v__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32v__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32v__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32v__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32v__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_32v_avg(const daedalus_vp9_mc_32v_avg_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_32v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_32v_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_32v_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32v_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32v_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32v_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32v_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_32v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_32v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_32v_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
 static inline int class_of_vp9_mc_4h(const daedalus_vp9_mc_4h_meta *meta) {
   const int32_t mx = meta->mx;
   const int32_t rows = meta->rows;
@@ -2106,6 +2728,424 @@ void daedalus_items_vp9_mc_4v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t 
           src_step, n_run, meta, meta_step);
 #else
       daedalus_items_vp9_mc_4v_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64h(const daedalus_vp9_mc_64h_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_64h(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64h(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64h(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_64h__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_64h__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64h__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64h__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64h__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64h__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64h__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64h__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64h_avg(const daedalus_vp9_mc_64h_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_64h_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64h_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64h_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_64h_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_64h_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64h_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64h_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64h_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64h_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64h_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64h_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64hv(const daedalus_vp9_mc_64hv_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_64hv(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64hv(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64hv(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_64hv__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_64hv__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+            n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64hv__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64hv__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64hv__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64hv__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64hv__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64hv__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64hv_avg(const daedalus_vp9_mc_64hv_avg_meta *meta) {
+  const int32_t mx = meta->mx;
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && mx >= 1 && mx <= 15 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_64hv_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64hv_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64hv_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      if (daedalus_cpu_features & DAEDALUS_NEEDS_DOTPROD) {
+        daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      } else {
+        daedalus_items_vp9_mc_64hv_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+            src_step, n_run, meta, meta_step);
+      }
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64hv_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64hv_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64hv_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64hv_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64hv_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64hv_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64v(const daedalus_vp9_mc_64v_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_64v(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64v(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64v(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64v__neon_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64v__vector_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64v__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64v__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64v__neon_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64v__vector_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64v__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_mc_64v_avg(const daedalus_vp9_mc_64v_avg_meta *meta) {
+  const int32_t my = meta->my;
+  const int32_t rows = meta->rows;
+  if (rows == 8 && my >= 1 && my <= 15) {
+    return 0;
+  }
+  if (rows == 8) {
+    return 1;
+  }
+  return 2;
+}
+
+void daedalus_items_vp9_mc_64v_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step) {
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_mc_64v_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_mc_64v_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64v_avg__neon_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64v_avg__vector_sub8(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64v_avg__c_sub8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else if (n_class == 1) {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64v_avg__c_rows8(dst, dst_stride, dst_step, src, src_stride, src_step,
+          n_run, meta, meta_step);
+#endif
+    } else {
+#if DAEDALUS_HAVE_NEON
+      daedalus_items_vp9_mc_64v_avg__neon_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#elif DAEDALUS_HAVE_VECTORS
+      daedalus_items_vp9_mc_64v_avg__vector_full(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+#else
+      daedalus_items_vp9_mc_64v_avg__c_full(dst, dst_stride, dst_step, src, src_stride, src_step,
           n_run, meta, meta_step);
 #endif
     }

@@ -67,6 +67,64 @@ void daedalus_items_vp9_avg16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
 
 extern const daedalus_gpu_code daedalus_vp9_avg16__glsl_full_p2_word_unaligned;
 
+daedalus_cpu_fn daedalus_vp9_avg32__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_avg32__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_avg32__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_avg32__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_avg32__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_avg32__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg32__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg32__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg32__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg32__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg32__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg32_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_avg32__glsl_full_p2_word_unaligned;
+
 daedalus_cpu_fn daedalus_vp9_avg4__neon_rows8_r2;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg4__neon_rows8_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -145,6 +203,64 @@ void daedalus_items_vp9_avg4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff
     const daedalus_vp9_avg4_meta *meta, size_t meta_step);
 
 extern const daedalus_gpu_code daedalus_vp9_avg4__glsl_full_p2_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_avg64__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_avg64__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_avg64__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_avg64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_avg64__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_avg64__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_avg64__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg64__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg64__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg64__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_avg64__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_avg64__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_avg64__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_avg64_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_avg64__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_avg8__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_avg8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -283,6 +399,64 @@ void daedalus_items_vp9_copy16__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdi
 
 extern const daedalus_gpu_code daedalus_vp9_copy16__glsl_full_p2_word_unaligned;
 
+daedalus_cpu_fn daedalus_vp9_copy32__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy32__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_copy32__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy32__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_copy32__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy32__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_copy32__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_copy32__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_copy32__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy32__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy32__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy32__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy32__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy32__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy32__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy32_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_copy32__glsl_full_p2_word_unaligned;
+
 daedalus_cpu_fn daedalus_vp9_copy4__neon_rows8_x2;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy4__neon_rows8_x2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
@@ -361,6 +535,64 @@ void daedalus_items_vp9_copy4__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdif
     const daedalus_vp9_copy4_meta *meta, size_t meta_step);
 
 extern const daedalus_gpu_code daedalus_vp9_copy4__glsl_full_p2_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_copy64__neon_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy64__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_copy64__vector_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_copy64_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy64__vector_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_copy64__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_copy64__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_copy64__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_copy64__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_copy64__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy64__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy64__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy64__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_copy64__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_copy64__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t rows);
+void daedalus_items_vp9_copy64__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_copy64_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_copy64__glsl_full_p2_word_unaligned;
 
 daedalus_cpu_fn daedalus_vp9_copy8__neon_rows8;
 DAEDALUS_FLATTEN void daedalus_item_vp9_copy8__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -2125,6 +2357,460 @@ void daedalus_items_vp9_mc_16v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, p
 
 extern const daedalus_gpu_code daedalus_vp9_mc_16v_avg__glsl_full_p2_word_unaligned;
 
+extern const daedalus_qpu_code daedalus_vp9_mc_32h__qpu_sub8_p16_word_unaligned_dot;
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32h__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32h__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg__qpu_sub8_p16_word_unaligned_dot;
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32h_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32h_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_32h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32h_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32h_avg__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv__qpu_sub8_p16_word_unaligned_dot_shuffle;
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv__qpu_full_p16_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg__qpu_sub8_p16_word_unaligned_dot_shuffle;
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__vector_sub8(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg__qpu_full_p16_word_unaligned_shuffle;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32hv_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32hv_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32hv_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32hv_avg__glsl_full_p2_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_mc_32v__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32v__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32v__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_32v__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v__glsl_full_p2_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_32v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32v_avg__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_32v_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_32v_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_32v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_32v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_32v_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_32v_avg__glsl_full_p2_word_unaligned;
+
 extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_sub8_p16_word_unaligned_dot;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_4h__qpu_sub4_p16_word_unaligned_dot;
@@ -2745,6 +3431,460 @@ void daedalus_items_vp9_mc_4v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, pt
     const daedalus_vp9_mc_4v_avg_meta *meta, size_t meta_step);
 
 extern const daedalus_gpu_code daedalus_vp9_mc_4v_avg__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_sub8_p16_word_unaligned_dot;
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64h__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg__qpu_sub8_p16_word_unaligned_dot;
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64h_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64h_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64h_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows);
+void daedalus_items_vp9_mc_64h_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64h_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64h_avg__glsl_full_p2_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv__qpu_sub8_p16_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv__glsl_full_p8_word_unaligned_swar;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg__qpu_sub8_p16_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__neon_sub8_dot;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__vector_sub8(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
+    size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64hv_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64hv_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg__glsl_full_p4_word_unaligned_swar;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__vector_full(uint8_t *dst,
+    ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
+    int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64hv_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64hv_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64hv_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64hv_avg__glsl_full_p8_word_unaligned_swar;
+
+daedalus_cpu_fn daedalus_vp9_mc_64v__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64v__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64v__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_64v__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v__neon_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v__vector_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v__glsl_full_p2_word_unaligned;
+
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__neon_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__vector_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__c_sub8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v_avg__c_sub8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__c_rows8;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+void daedalus_tall_vp9_mc_64v_avg__c_rows8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+    ptrdiff_t src_stride, int32_t filter, int32_t my, size_t n_pieces);
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64v_avg__qpu_full_p16_word_unaligned;
+
+extern const daedalus_qpu_code daedalus_vp9_mc_64v_avg__qpu_full_p16;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg__glsl_full_p4_word_unaligned;
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg__glsl_full_p4;
+
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__neon_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__vector_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
+    size_t n_blocks, const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+
+daedalus_cpu_fn daedalus_vp9_mc_64v_avg__c_full;
+DAEDALUS_FLATTEN void daedalus_item_vp9_mc_64v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows);
+void daedalus_items_vp9_mc_64v_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
+    const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
+    const daedalus_vp9_mc_64v_avg_meta *meta, size_t meta_step);
+
+extern const daedalus_gpu_code daedalus_vp9_mc_64v_avg__glsl_full_p2_word_unaligned;
 
 extern const daedalus_qpu_code daedalus_vp9_mc_8h__qpu_sub8_p16_word_unaligned_dot;
 
