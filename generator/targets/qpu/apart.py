@@ -23,8 +23,14 @@ def alike(stage: Stage, b: Buffer) -> bool:
 
 
 def disjoint(stages: Sequence[Stage], b: Buffer) -> bool:
-    """Whether no two of the stages touch one place, as parts of a stage that was cut."""
-    boxes = [_box(s, b) for s in stages_of(stages, b)]
+    """Whether no two of the stages touch one place, as parts of a stage that was cut.
+
+    A stage that owns what lies around its places may write whole words: others' places too.
+    """
+    of = stages_of(stages, b)
+    if b.owns and len(of) > 1:
+        return False
+    boxes = [_box(s, b) for s in of]
     return all(
         any(low > last or high < first for (first, last), (low, high) in zip(x, y, strict=True))
         for x, y in combinations(boxes, 2)
