@@ -17,7 +17,7 @@ def alike(stage: Stage, b: Buffer) -> bool:
     """Whether a stage's accesses differ by constants alone, at places that no value decides.
 
     Then a lane meets what it has stored itself only at the very same place. What another lane
-    writes it never reads (dsl/verify.py).
+    writes it never reads (dsl/verify.py), nor writes back (gpu/windows.py).
     """
     return len({walk_of(b, index)[0] for index in _accesses(stage, b)}) == 1
 

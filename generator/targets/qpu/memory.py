@@ -160,15 +160,11 @@ class StageMemory:
         place alone."""
         units = {u for w, u in self.plan.read.items() if w.buffer == b.name}
         units |= {u.size for u in self.plan.units if u.buffer is b}
-        if len(units) != 1 or any(n.args for n in loads(self._stage, b)):
+        if len(units) != 1:
             return False
         if self._single and len(stages_of(self._kernel.stages, b)) == 1:
             return True
-        split = any(None in u.stores for u in self.plan.units if u.buffer is b)
-        return (
-            self.soon and not split and alike(self._stage, b)
-            and disjoint(self._kernel.stages, b)
-        )  # fmt: skip
+        return self.soon and alike(self._stage, b) and disjoint(self._kernel.stages, b)
 
     # ------------------------------------------------------------------ stores
 
