@@ -42,6 +42,7 @@ class StageMemory:
         self._pointers = Pointers(items, lanes, e)
         self._single = items.mapping.elements == 1
         self.soon = False  # whether stores are made as soon as their values are there
+        self._kept = dict[tuple[str, bool], bool]()  # of a buffer and `soon`: _apart()
         self.plan = QpuPlan(
             kernel, stage, ranges, words=words, shifted=shifted, single=self._single
         )
@@ -158,6 +159,12 @@ class StageMemory:
         """Whether lookups of different places of the buffer never meet, and each place is read and
         written in one and the same unit: then what is in the way of a store is a load of its own
         place alone."""
+        if (b.name, self.soon) not in self._kept:
+            self._kept[b.name, self.soon] = self._never_meet(b)
+        return self._kept[b.name, self.soon]
+
+    def _never_meet(self, b: Buffer) -> bool:
+        """The same, found anew."""
         units = {u for w, u in self.plan.read.items() if w.buffer == b.name}
         units |= {u.size for u in self.plan.units if u.buffer is b}
         if len(units) != 1:
