@@ -7,16 +7,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from spec_support import HEAD, kernel_of
 
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile import qpu_choices
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.measure.gpu import bench, compare, qpu
-from daedalus.generator.options import QPU, variant_name
+from daedalus.generator.options import QPU, options_of, variant_name
 from daedalus.generator.targets.qpu.builder import Builder
 from daedalus.generator.targets.qpu.estimate import clocks
 from daedalus.generator.targets.qpu.temps import SPACE as SCRATCH
 from daedalus.generator.targets.qpu.text import assembly
+from daedalus.generator.verify.qpu_trial import selected
 
 GENERATED = repo_root() / "generated"
 ITEMS = 3840  # ten trips of all threads, where a trip has sixteen
@@ -118,6 +120,9 @@ def test_the_manifest_says_the_same() -> None:
         ("vec4", 6, 0, 16, 1, "src", 25),  # 16 lines, as it never is
         ("u32", 2, 0, 64, 16, "src", 2),  # a line for each of the items: 64
         ("u32", 2, 0, 64, 16, SCRATCH, 1),  # which lie together: 16
+        ("u8", 0, 0, 4, 4, "src", 3),  # a line for each of the items: 16
+        ("u8", 0, 0, 1, 4, "src", 4),  # four bytes in two lines, for each of the items: 32
+        ("u8", 0, 0, 1, 4, "src 0 0 1", 4),  # also where each place has a space of its own
     ],
 )
 def test_a_lookup_by_hand(
@@ -125,7 +130,7 @@ def test_a_lookup_by_hand(
 ) -> None:
     """Beside nine instructions, which are three clocks an item where there is one."""
     b = Builder("one")
-    base = b.op("add", b.uniform(space), offset)
+    base = b.op("add", b.uniform(space.split()[0]), offset)
     with b.loop(ahead=True) as loop:
         item = loop.carried(0)
         b.load(b.op("add", base, b.op("shl", b.element(), shift)), type_, space=space)
@@ -133,6 +138,18 @@ def test_a_lookup_by_hand(
         loop.next(item, after)
         loop.repeat(b.flag("pushc", "sub", after, b.uniform("items")), "a0")
     assert clocks(b.program(), {"src": align}, items, 9) == expected
+
+
+@pytest.mark.parametrize("rows", [40, 48])
+def test_bytes_of_a_large_stage_are_aligned_no_better(tmp_path: Path, rows: int) -> None:
+    """By hand, without issuing: of the four items of a trip each reads and writes four bytes of a
+    row, in two lines. That takes the TMU 32 clocks and 16, and a trip's records 16 once: divided
+    by three slices and four items, and rounded up, 4 a row and 2."""
+    plane = '    d = k.plane("d", u8, rows=(0, 48), cols=(0, 4), access="inout")\n'
+    stage = f"    with k.stage(x=4) as x:\n        for y in range({rows}):\n"
+    does = "            d[y, x] = d[y, x] ^ 85\n"
+    s = selected(kernel_of(tmp_path, HEAD + plane + stage + does), options_of("qpu"))
+    assert clocks(s.programs[0], {"d": s.align[0]}, s.items, 0) == 4 * rows + 2
 
 
 def test_a_store_by_hand() -> None:

@@ -109,9 +109,10 @@ class _Looking(Thread):
         # Records and scratch memory lie together, whichever items they are of.
         together = i.space == RECORDS or i.space.startswith(SCRATCH)
         items, of = (1, LANES) if together else (self._items, LANES // self._items)
-        # A space without an alignment, as of tables, is of words.
+        # A space begins with a buffer's name; without one, as of tables, it is of words.
+        align = self._align.get(i.space.split()[0], 4)
         line_bytes = self._timing["line_bytes"]
-        step = line_bytes if together else max(self._align.get(i.space, 4), min(size, 4))
+        step = line_bytes if together else max(align, min(size, 4))
         first = self.values[i.address][:of].astype(np.int64)
         lines = items * _most_lines(first, size, step, line_bytes)
         of_words = -(-LANES * words * self._timing["tmu_word_eighths"] // _EIGHTHS)
