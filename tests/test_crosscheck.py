@@ -136,7 +136,8 @@ def test_wrong_value_is_noticed(tampered, file, old, new):
     line = outcome.failures[0]
     for part in (variant, "native", "item", "seed 1", "dst[", "expected", "got"):
         assert part in line
-    command = crosscheck.replay_command(outcome, ITEMS, 1)
+    outcome.asked = ITEMS
+    command = crosscheck.replay_command(outcome, 1)
     assert command == f"./daedalus check {name} --target c --items {ITEMS} --seed 1"
 
 

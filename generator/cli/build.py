@@ -124,7 +124,7 @@ def _verify(items: int, generated: Generated) -> None:
         wish = Wish(targets, count, seed=1, gpus=gpus, once=True)
         outcomes, skips = run_checks(entries, wish, made=generated.variants, remember=True)
         if outcomes or not skips:  # without a Vulkan device here, "nothing compared" is no error
-            check_verb.report(outcomes, count, seed=1, table=False, skips=skips)
+            check_verb.report(outcomes, seed=1, table=False, skips=skips)
         for skip in () if outcomes else skips:
             tell(f"skipped: {skip.name}: {skip.reason}")
         comparisons += len(outcomes)

@@ -4,6 +4,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 
 import click
 from click.core import ParameterSource
@@ -13,7 +14,7 @@ from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.kernels import chosen
-from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.registry import Entry, load
 from daedalus.generator.devices import drm
 from daedalus.generator.devices.vulkan import DEFAULT as DEFAULT_DEVICES
 from daedalus.generator.devices.vulkan import Skip, spelled_out
@@ -32,14 +33,16 @@ from daedalus.generator.verify.verified import record_verified
 
 SHOWN_FAILURES = 10
 RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
+SAMPLED_ITEMS = 1000  # of what is on record, where no number is asked for
 
 
 @click.command("check")
 @click.argument("kernels", nargs=-1)
 @click.option("--target", default=",".join(TARGETS), show_default=True,
               help="Targets, separated by commas.")  # fmt: skip
-@click.option("--items", default=10000, show_default=True, type=click.IntRange(16, 10_000_000),
-              help="Conformant items a variant; a fifth as many of the other kinds.")  # fmt: skip
+@click.option("--items", type=click.IntRange(16, 10_000_000),
+              help="Conformant items a variant; a fifth as many of the other kinds. Default:"
+              f" {RECORDED_ITEMS}, of today's sample {SAMPLED_ITEMS}.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
 @click.option(
     "--device",
@@ -56,17 +59,18 @@ RECORDED_ITEMS = 10000  # what a recorded variant has passed at least
 @click.option("--sanitize", is_flag=True, help="Native builds with address and UB sanitizers.")
 @click.option("--all", "every", is_flag=True,
               help="Without KERNELS, also what is on record as compared.")  # fmt: skip
-@click.option("--record", is_flag=True, help="Write what passed to generated/records/.")
+@click.option("--record", is_flag=True,
+              help="Write what passed to generated/records/; there is no sample then.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.pass_context
 def command(
-    context: click.Context, kernels: tuple[str, ...], target: str, items: int, seed: int,
+    context: click.Context, kernels: tuple[str, ...], target: str, items: int | None, seed: int,
     device: str, frame: bool, fault: str, layers: bool, sanitize: bool, every: bool, record: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Compares every variant of the KERNELS with the reference interpreter.
 
-    Without KERNELS, of those that have no record of their code, and of a part of the others,
+    Without KERNELS, of those that have no record of their code, and of a sample of the others,
     another one each day so that all have been; with --all, --frame or --device of all.
 
     Exits with 1 if a conformant item differs or any item writes outside its rectangle. A Vulkan
@@ -76,7 +80,8 @@ def command(
     if frame and not set(targets) <= set(GPU_TARGETS):
         raise UserError("--frame is for GPU variants", "give --target glsl or qpu")
     entries = chosen(kernels)
-    if record and (sanitize or items < RECORDED_ITEMS):
+    many = items or RECORDED_ITEMS
+    if record and (sanitize or many < RECORDED_ITEMS):
         raise UserError(
             "--record needs a plain run",
             f"leave out --sanitize; --items at least {RECORDED_ITEMS}",
@@ -92,33 +97,36 @@ def command(
             "of qpu, frames are for devices that the runtime leads to",
             f"give --device {' or '.join(drm.DEVICES)}",
         )
-    wish = Wish(targets, items, seed, sanitize, gpus, qpus, frame, layers, fault)
+    wish = Wish(targets, many, seed, sanitize, gpus, qpus, frame, layers, fault)
+    todo: list[tuple[Sequence[Entry], Wish]] = [(entries, wish)]
     usual = context.get_parameter_source("device") is ParameterSource.DEFAULT
     if not kernels and not every and not frame and usual:
         found = stale.choose(entries, require_generated(entries, repo_root() / "generated"))
-        entries = found.entries
         console.print(str(found), markup=False, soft_wrap=True)
-        if not entries:
-            if as_json:
-                click.echo(json.dumps({"results": [], "skipped": []}, indent=1))
-            return
+        few = replace(wish, items=items or SAMPLED_ITEMS)
+        todo = [(found.stale, wish), (() if record else found.sample, few)]
     # Without kernels, what other verbs build too is taken; sanitized, nothing else builds it.
-    apart = bool(kernels or sanitize) and len(entries) < len(load()) // 2
+    few_kernels = sum(len(some) for some, _ in todo) < len(load()) // 2
+    apart = bool(kernels or sanitize) and few_kernels
+    outcomes, skips = list[Outcome](), list[Skip]()
     # Of some kernels the code lies in one folder: another `check` waits.
     with native.alone(part.lock()) if apart else nullcontext():
-        outcomes, skips = run_checks(entries, wish, quiet=as_json, apart=apart)
+        for some, wanted in todo:
+            if some:
+                done, skips = run_checks(some, wanted, quiet=as_json, apart=apart)
+                outcomes += done
     if record:
         record_verified(outcomes)
     if as_json:
         results = [o.record() for o in outcomes]
         click.echo(json.dumps({"results": results, "skipped": [vars(s) for s in skips]}, indent=1))
-    report(outcomes, items, seed, table=not as_json, skips=skips)
+    if any(some for some, _ in todo):
+        report(outcomes, seed, table=not as_json, skips=skips)
 
 
 def report(
-    outcomes: list[Outcome], items: int, seed: int, *, table: bool = True,
-    skips: Sequence[Skip] = (),
-) -> None:  # fmt: skip
+    outcomes: list[Outcome], seed: int, *, table: bool = True, skips: Sequence[Skip] = ()
+) -> None:
     """Prints the outcomes; raises UserError, after the first differences, if any is bad."""
     if table:
         _print(outcomes)
@@ -138,7 +146,7 @@ def report(
                 " were compared"
             )
         if o.target:
-            tell(f"  replay: {replay_command(o, items, seed)}")
+            tell(f"  replay: {replay_command(o, seed)}")
     if bad:
         raise UserError(f"{len(bad)} of {len(outcomes)} comparisons failed", exit_code=EXIT_FAILED)
 

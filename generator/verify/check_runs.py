@@ -42,7 +42,7 @@ Generated = dict[str, list[Variant]]  # by the kernel's name
 
 
 def require_generated(
-    entries: list[Entry], folder: Path, targets: Sequence[str] = TARGETS,
+    entries: Sequence[Entry], folder: Path, targets: Sequence[str] = TARGETS,
     made: Sequence[Variant] = (),
 ) -> Generated:  # fmt: skip
     """Refuses to compare code for these targets that another state of the specs gave.
@@ -98,7 +98,7 @@ class Wish:
 
 
 def run_checks(
-    entries: list[Entry],
+    entries: Sequence[Entry],
     wish: Wish,
     *,
     quiet: bool = False,
@@ -155,6 +155,8 @@ def run_checks(
         for done in _beside_each_other(one, len(entries)):
             outcomes += done
             shown.advance(1)
+        for o in outcomes:
+            o.asked = wish.items
         if known:
             compared.keep(known, outcomes)
     return outcomes, skips

@@ -104,6 +104,7 @@ class Outcome:
     mismatches: int = 0
     out_of_bounds: int = 0
     wanted: int = 1  # conformant items below which nothing was shown
+    asked: int = 1  # conformant items of a variant that were asked for
     failures: list[str] = field(default_factory=list)
     compiler: str = ""  # what made it, where C was compiled for the device: its version line
 
@@ -414,10 +415,10 @@ def _describe(
     return lines
 
 
-def replay_command(outcome: Outcome, items: int, seed: int) -> str:
+def replay_command(outcome: Outcome, seed: int) -> str:
     """The command that shows the same failure again."""
     device = f" --device {outcome.device}" if outcome.target in GPU_TARGETS else ""
     return (
         f"./daedalus check {outcome.kernel} --target {outcome.target}{device}"
-        f" --items {items} --seed {seed}"
+        f" --items {outcome.asked} --seed {seed}"
     )

@@ -25,15 +25,10 @@ class Choice:
     sample: tuple[Entry, ...]
     of: int  # kernels that there are
 
-    @property
-    def entries(self) -> list[Entry]:
-        return sorted((*self.stale, *self.sample), key=lambda e: e.kernel.id)
-
     def __str__(self) -> str:
         return (
-            f"{len(self.entries)} of {self.of} kernels are compared: {len(self.stale)} have"
-            f" variants without a record, {len(self.sample)} are today's sample of the others;"
-            " --all compares all"
+            f"{self.of} kernels: {len(self.stale)} have variants without a record,"
+            f" {len(self.sample)} are today's sample of the others; --all compares all"
         )
 
 

@@ -54,16 +54,18 @@ def test_what_has_no_record_of_its_code_is_compared(
     assert ids(found.stale) == [first, second]
     assert ids(found.sample) == [k for k in ids(stale.sample(ENTRIES, DAY)) if k not in known or
                                  k not in (first, second)]  # fmt: skip
-    assert ids(found.entries) == sorted({*ids(found.stale), *ids(found.sample)})
-    assert f"{len(found.entries)} of {len(ENTRIES)} kernels" in str(found)
+    assert f"{len(ENTRIES)} kernels: 2 have" in str(found)
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[list[str], bool]:
-    """Which kernels the verb has compared, and whether their code alone is built."""
-    seen: list[tuple[list[str], bool]] = []
+def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[list[str], bool, int]:
+    """Which kernels the verb has compared, whether their code alone is built, and by how many
+    items."""
+    seen: list[tuple[list[str], bool, int]] = []
 
-    def run(entries: list[Entry], *_: object, apart: bool, **__: object) -> tuple[list, list]:
-        seen.append((ids(entries), apart))
+    def run(
+        entries: list[Entry], wish: check_runs.Wish, *, apart: bool, **_: object
+    ) -> tuple[list, list]:
+        seen.append((ids(entries), apart, wish.items))
         return [Outcome(SMALL, "c", "v", "native", conformant=1)], []
 
     made = {e.kernel.id: [] for e in ENTRIES}
@@ -80,10 +82,12 @@ def test_the_verb_takes_a_sample_unless_it_is_told_otherwise(
 ) -> None:
     every = ids(ENTRIES)
     some = ids(stale.sample(ENTRIES, DAY))
-    assert asked(monkeypatch) == (some, False)
-    assert asked(monkeypatch, "--sanitize") == (some, True)
-    assert asked(monkeypatch, "--all") == (every, False)
-    assert asked(monkeypatch, SMALL) == ([SMALL], True)
+    few, many = check.SAMPLED_ITEMS, check.RECORDED_ITEMS
+    assert asked(monkeypatch) == (some, False, few)
+    assert asked(monkeypatch, "--sanitize") == (some, True, few)
+    assert asked(monkeypatch, "--items", "500") == (some, False, 500)
+    assert asked(monkeypatch, "--all") == (every, False, many)
+    assert asked(monkeypatch, SMALL) == ([SMALL], True, many)
     assert asked(monkeypatch, "--frame", "--target", "glsl")[0] == every
     assert asked(monkeypatch, "--device", "simulator", "--target", "qpu")[0] == every
 
@@ -121,4 +125,4 @@ def test_what_cannot_be_compared_keeps_nothing_else_from_it() -> None:
     failed = found[1]
     assert not failed.good and failed.failures == ["no tool; install it"]
     with pytest.raises(UserError, match="1 of 2 comparisons failed"):
-        check.report([*one(1), failed], 16, 1, table=False)
+        check.report([*one(1), failed], 1, table=False)
