@@ -24,8 +24,8 @@ from daedalus.generator.base.process import collect_seldom
 # Verb -> module of the same name in this package that defines the command `command`.
 VERBS = (
     "bench", "build", "check", "checkasm", "count", "doctor", "explain", "farm", "fuzz", "gen",
-    "help", "list", "mutate", "new", "oracle", "recipe", "report", "setup", "stats", "stream",
-    "test", "tune", "v3d", "witness",
+    "help", "list", "mutate", "new", "oracle", "recipe", "report", "scale", "setup", "stats",
+    "stream", "test", "tune", "v3d", "witness",
 )  # fmt: skip
 
 

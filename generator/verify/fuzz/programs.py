@@ -41,7 +41,8 @@ from daedalus.generator.verify.fuzz.memory import Places
 from daedalus.generator.verify.fuzz.values import Assume, Expressions, GrowingRanges
 from daedalus.generator.verify.fuzz.windows import Windows
 
-_ATTEMPTS = 60
+ATTEMPTS = 60
+AXES = ("", "", "v", "h")
 _LANES = (8,) * 12 + (4,) * 8 + (16,) * 6 + (32,) * 2 + (1, 2, 3, 5, 6, 7, 12, 13, 20, 31, 37, 64)
 _ELEMENTS = (u8,) * 7 + (i16,) * 5 + (i8, u16, i32) * 2 + (u32,)
 # Names that generated code is fond of as well.
@@ -111,7 +112,7 @@ def make_program(seed: int, number: int, *, later: bool = True, every: bool = Fa
     `later` none does, and all are what they were before.
     """
     later = later and (every or random.Random(f"{seed}/{number}/later").random() < 0.5)
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         rng = random.Random(f"{seed}/{number}/{attempt}")
         try:
             made = _kernel(rng, number, later=later)
@@ -127,14 +128,14 @@ def make_program(seed: int, number: int, *, later: bool = True, every: bool = Fa
                 raise
             continue
         return Program(seed, number, made, _all_options(made, rng))
-    raise RuntimeError(f"seed {seed}: no legal program {number} in {_ATTEMPTS} attempts")
+    raise RuntimeError(f"seed {seed}: no legal program {number} in {ATTEMPTS} attempts")
 
 
 def _kernel(rng: random.Random, number: int, *, later: bool) -> Kernel:
-    axis = rng.choice(("", "", "v", "h"))
+    axis = rng.choice(AXES)
 
     def program(k: KernelBuilder) -> None:
-        _Writer(k, rng, axis, later=later).write()
+        Writer(k, rng, axis, later=later).write()
 
     program.__name__ = f"fuzz_p{number}"
     program.__doc__ = "A random program."
@@ -198,7 +199,7 @@ class _Plane:
     swapped: bool
 
 
-class _Writer:
+class Writer:
     """Writes one program."""
 
     def __init__(self, k: KernelBuilder, rng: random.Random, axis: str, *, later: bool) -> None:

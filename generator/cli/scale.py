@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`daedalus scale`: what a library of hundreds of kernels costs."""
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict, dataclass
+from statistics import median
+
+import click
+
+from daedalus.generator.base.console import console, out
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.progress import progress, say
+from daedalus.generator.base.tables import print_table
+from daedalus.generator.compile.registry import load
+from daedalus.generator.measure.scale.place import OF, Facts, Place
+from daedalus.generator.verify.fuzz.programs import operations
+
+# The kernels of before there were families: no fewer operations than they have shall the others.
+FIRST = (
+    "vp9_idct8", "vp9_lpf4_v", "vp9_lpf4_h", "vp9_lpf8_v", "vp9_lpf8_h", "vp9_mc_8h", "h264_idct4",
+    "h264_idct8", "h264_deblock_luma_v", "h264_qpel_mc20", "av1_cdef8",
+)  # fmt: skip
+LARGE = 16 * 16  # elements that an item stores
+FEWEST = 20
+_STEPS = 6
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What was measured, and the most that it shall be for 300 kernels; of 0 there is no bar."""
+
+    what: str
+    value: float
+    unit: str
+    bar: float = 0.0
+
+    @property
+    def missed(self) -> bool:
+        return 0 < self.bar < self.value
+
+
+@click.command("scale")
+@click.option("--kernels", default=300, show_default=True, type=click.IntRange(FEWEST, 2000),
+              help="How many there shall be, the library's own among them.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0),
+              help="Of the random programs among them.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def command(kernels: int, seed: int, as_json: bool) -> None:
+    """Measures what generating, checking and building hundreds of kernels takes.
+
+    In build/scale, a copy of this checkout, there are besides its own kernels those of
+    tools/scale: interpolation by other codecs' filters, transforms of blocks that are not square,
+    and random programs. Everything is generated for all targets; then again with nothing changed;
+    the library is built; and a tenth of the kernels is changed, generated and compared. It takes
+    half an hour on two cores. Exit code 1 where a bar is missed; bars are for 300 kernels.
+    """
+    own = {e.kernel.id: e.kernel for e in load()}
+    if kernels <= len(own):
+        raise UserError(f"there are {len(own)} kernels", "give --kernels more than that")
+    least = median(operations(own[name]) for name in FIRST)
+    place = Place(seed)
+    with progress(_STEPS, quiet=as_json) as shown:
+        say(f"copying the checkout to {place.root}, drawing programs")
+        place.make(kernels, int(least))
+        facts = place.facts()
+        shown.advance(1)
+        say(f"generating {len(facts)} kernels")
+        everything = place.timed("gen")
+        shown.advance(1)
+        say("generating with nothing changed")
+        nothing = place.timed("gen")
+        shown.advance(1)
+        say("building the library")
+        library = place.library()
+        size, files = place.sizes()
+        shown.advance(1)
+        changed = _tenth(facts)
+        say(f"changing {len(changed)} kernels, generating")
+        place.change(changed)
+        gen = place.timed("gen")
+        shown.advance(1)
+        say(f"comparing {len(changed)} kernels")
+        check = place.timed("check", *changed)
+        shown.advance(1)
+    figures = [
+        *_kinds(facts, least),
+        Figure("everything generated", everything / 60, "min", 6),
+        Figure("generated with nothing changed", nothing, "s", 10),
+        Figure(f"{len(changed)} kernels changed: generated", gen / 60, "min"),
+        Figure(f"{len(changed)} kernels changed: generated and compared", (gen + check) / 60,
+               "min", 15),
+        Figure("size of generated/", size / 1e6, "MB", 40),
+        Figure("files in generated/", files, "", 2000),
+        Figure("libdaedalus.a built", library / 60, "min", 4),
+    ]  # fmt: skip
+    _print(figures, place.manifest(), as_json=as_json)
+
+
+def _tenth(facts: dict[str, Facts]) -> list[str]:
+    """As many of the added kernels as a tenth of all, of each kind."""
+    added = sorted(k for k in facts if k.startswith(OF))
+    many = min(len(added), len(facts) // 10)
+    return [added[n * len(added) // many] for n in range(many)]
+
+
+def _kinds(facts: dict[str, Facts], least: float) -> list[Figure]:
+    families = Counter(f.family for f in facts.values())
+    members = sum(
+        families[f.family] > 1 and not k.startswith(f"{OF}drawn") for k, f in facts.items()
+    )
+    return [
+        Figure("kernels", len(facts), ""),
+        Figure("of which members of families of real sizes", members, ""),
+        Figure(f"of which store {LARGE} elements an item or more",
+               sum(f.stored >= LARGE for f in facts.values()), ""),
+        Figure("operations, median", median(f.operations for f in facts.values()), ""),
+        Figure("operations, median of the first eleven kernels", least, ""),
+    ]  # fmt: skip
+
+
+def _print(
+    figures: list[Figure], manifest: dict[str, list[dict[str, object]]], *, as_json: bool
+) -> None:
+    targets: Counter[str] = Counter()
+    for k in manifest["kernels"]:
+        variants = k["variants"]
+        assert isinstance(variants, list)
+        targets.update({v["target"] for v in variants})
+    missed = [f for f in figures if f.missed]
+    if as_json:
+        print(json.dumps({"figures": [asdict(f) for f in figures], "with": targets}, indent=1))
+    else:
+        rows = [(f.what, f"{f.value:.4g} {f.unit}".strip(), f"{f.bar:g}" if f.bar else "",
+                 "missed" if f.missed else "") for f in figures]  # fmt: skip
+        print_table(("what", "figure", "bar", ""), rows)
+        for target, number in targets.items():
+            out.print(f"{target}: {number} kernels have variants", markup=False)
+    if missed:
+        console.print(f"{len(missed)} bars are missed")
+        sys.exit(EXIT_FAILED)
