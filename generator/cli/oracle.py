@@ -8,7 +8,8 @@ import click
 from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
-from daedalus.generator.verify import oracle
+from daedalus.generator.compile.registry import load
+from daedalus.generator.verify import oracle, stale
 
 
 @click.command(name="oracle")
@@ -17,8 +18,10 @@ from daedalus.generator.verify import oracle
     "--items", type=click.IntRange(min=1), default=10_000, show_default=True, help="Per kernel."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--sample", is_flag=True,
+              help="Without KERNELS, a part of them, another one each day.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> None:
+def command(kernels: tuple[str, ...], items: int, seed: int, sample: bool, as_json: bool) -> None:
     """Compares the reference interpreter with other decoders' functions, C and assembly.
 
     Also with our functions of their signatures, and with plain implementations where no decoder
@@ -26,9 +29,14 @@ def command(kernels: tuple[str, ...], items: int, seed: int, as_json: bool) -> N
     differs, when a function writes outside the kernel's rectangle, or when an element of ours that
     is spoiled on purpose, for each class of items, is not seen.
     """
+    absent = oracle.not_compared()
+    wanted = kernels
+    if sample and not kernels:
+        wanted = tuple(k for e in stale.sample(load()) if (k := e.kernel.id) not in absent)
     with progress(quiet=as_json):
-        comparisons = oracle.compare(kernels, items, seed)
-    absent = [] if kernels else oracle.not_compared()
+        comparisons = oracle.compare(wanted, items, seed)
+    if wanted:
+        absent = []
     if as_json:
         rows = [{**vars(c), "good": c.good} for c in comparisons]
         data = {"seed": seed, "comparisons": rows, "not_compared": absent}

@@ -130,7 +130,7 @@ def _check() -> Iterator[Step]:
 
 
 def _oracle() -> Iterator[Step]:
-    yield _verb("oracle", "--items", "200")  # by itself: 10,000
+    yield _verb("oracle", "--items", "200", "--sample")  # by itself: all, 10,000
 
 
 def _fuzz() -> Iterator[Step]:
@@ -149,7 +149,7 @@ LAYERS: dict[str, tuple[str, Callable[[], Iterator[Step]]]] = {
     "unit": ("language, generator, goldens", _unit),
     "c": ("the runtime, by the day with sanitizers or on arm64", _c),
     "check": ("what has no record, and a day's sample, against the interpreter", _check),
-    "oracle": ("the interpreter against other decoders", _oracle),
+    "oracle": ("a day's sample: the interpreter against other decoders", _oracle),
     "consumers": ("projects that use the installed library", _consumers),
     "fuzz": ("random programs", _fuzz),
     "count": ("executed instructions beside hand-written ones",

@@ -5,7 +5,8 @@ The result is what the emitted code computes (apart from how it moves data), so 
 be exchanged for another and the difference be seen without compiling anything. The points of loops
 around a vector are simulated side by side, like its lanes. Of an axis that is cut into strips, what
 whole vectors cover is computed by the operations, the points that are left as the interpreter does.
-Branches are taken to compute what they skip.
+Branches are taken to compute what they skip. Of an item that is done panel by panel the first panel
+is computed: the others are by the same code.
 """
 
 from collections.abc import Mapping
