@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""No file that people write is longer than they read at once."""
+"""No file that people write is longer than they read at once.
+
+generated/ is written by `gen`, tests/costs.json by pytest --note-costs.
+"""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +13,7 @@ MOST = 600  # lines
 
 def test_files_outside_generated_are_short() -> None:
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--", ".", ":!generated"],
+        ["git", "ls-files", "-z", "--", ".", ":!generated", ":!tests/costs.json"],
         cwd=ROOT,
         capture_output=True,
         check=True,
