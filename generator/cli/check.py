@@ -105,6 +105,8 @@ def command(
         console.print(str(found), markup=False, soft_wrap=True)
         few = replace(wish, items=items or SAMPLED_ITEMS)
         todo = [(found.stale, wish), (() if record else found.sample, few)]
+        if few == wish:  # by one run, as each builds what it needs
+            todo = [((*todo[0][0], *todo[1][0]), wish)]
     # Without kernels, what other verbs build too is taken; sanitized, nothing else builds it.
     few_kernels = sum(len(some) for some, _ in todo) < len(load()) // 2
     apart = bool(kernels or sanitize) and few_kernels

@@ -6,10 +6,12 @@ import json
 import click
 
 from daedalus.generator.base.console import fail, tell
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
 from daedalus.generator.compile.registry import load
 from daedalus.generator.verify import oracle, stale
+from daedalus.generator.verify.check_runs import require_generated
 
 
 @click.command(name="oracle")
@@ -19,7 +21,7 @@ from daedalus.generator.verify import oracle, stale
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--sample", is_flag=True,
-              help="Without KERNELS, a part of them, another one each day.")  # fmt: skip
+              help="Without KERNELS, those that `check` compares on that day.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(kernels: tuple[str, ...], items: int, seed: int, sample: bool, as_json: bool) -> None:
     """Compares the reference interpreter with other decoders' functions, C and assembly.
@@ -32,11 +34,17 @@ def command(kernels: tuple[str, ...], items: int, seed: int, sample: bool, as_js
     absent = oracle.not_compared()
     wanted = kernels
     if sample and not kernels:
-        wanted = tuple(k for e in stale.sample(load()) if (k := e.kernel.id) not in absent)
-    with progress(quiet=as_json):
-        comparisons = oracle.compare(wanted, items, seed)
-    if wanted:
+        entries = load()
+        todays = stale.choose(entries, require_generated(list(entries), repo_root() / "generated"))
+        ids = [e.kernel.id for e in (*todays.stale, *todays.sample)]
+        wanted = tuple(k for k in ids if k not in absent)
+        absent = [k for k in ids if k in absent]
+    if kernels:
         absent = []
+    comparisons: list[oracle.Comparison] = []
+    if wanted or not sample:
+        with progress(quiet=as_json):
+            comparisons = oracle.compare(wanted, items, seed)
     if as_json:
         rows = [{**vars(c), "good": c.good} for c in comparisons]
         data = {"seed": seed, "comparisons": rows, "not_compared": absent}

@@ -109,6 +109,12 @@ def test_a_figure_above_its_bar_is_told_and_a_tenth_is_changed(
     assert done.exit_code == 1
 
 
+def test_bars_are_for_300_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "Place", Measured)
+    done = CliRunner().invoke(scale.command, ["--kernels", "299"])
+    assert done.exit_code == 0 and "missed" not in done.output
+
+
 def test_fewer_kernels_than_there_are_cannot_be_asked_for() -> None:
     done = CliRunner().invoke(scale.command, ["--kernels", "20"])
     assert isinstance(done.exception, UserError)

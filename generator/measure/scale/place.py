@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.verify.fuzz import as_spec
@@ -69,13 +70,19 @@ class Place:
                 shutil.copy2(source, to, follow_symlinks=False)
         shutil.copytree(self.root / SPECS, self._specs, ignore=shutil.ignore_patterns(_DRAWN))
         self._write("changed.json", [])
-        missing = kernels - len(self.facts())
+        there = len(self.facts())
+        missing = kernels - there
+        if missing < 1:
+            raise UserError(
+                f"there are {there} kernels, those of {SPECS} among them",
+                "give --kernels more than that",
+            )
         found = (
             (number, attempt)
             for number, attempt, made in as_spec.drawn(self._seed)
             if operations(made) >= median
         )
-        places = list(islice(found, missing + missing // 5))
+        places = list(islice(found, missing + missing // 3 + 2))
         self._drawn = dict(enumerate(places[:missing]))
         self._spare = places[missing:]
         self._write("drawn.json", [self._seed, self._drawn])
