@@ -57,10 +57,19 @@ def test_what_has_no_record_of_its_code_is_compared(
     assert f"{len(ENTRIES)} kernels: 2 have" in str(found)
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[list[str], bool, int]:
-    """Which kernels the verb has compared, whether their code alone is built, and by how many
-    items."""
-    seen: list[tuple[list[str], bool, int]] = []
+Asked = tuple[list[str], bool, int]
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> Asked:
+    """The one run that the verb has made."""
+    (one,) = runs(monkeypatch, *words)
+    return one
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, *words: str, stale_one: str = "") -> list[Asked]:
+    """Which kernels each run has compared, whether their code alone is built, and by how many
+    items; one may have a variant without a record."""
+    seen: list[Asked] = []
 
     def run(
         entries: list[Entry], wish: check_runs.Wish, *, apart: bool, **_: object
@@ -71,10 +80,12 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[list[str], bool
     made = {e.kernel.id: [] for e in ENTRIES}
     monkeypatch.setattr(check, "run_checks", run)
     monkeypatch.setattr(check, "require_generated", lambda *_: made)
+    monkeypatch.setattr(stale, "_on_record", lambda v: v is not made.get(stale_one))
+    monkeypatch.setattr(check, "record_verified", lambda _: None)
     monkeypatch.setattr(stale, "today", lambda: DAY)
     done = CliRunner().invoke(check.command, [*words])
     assert done.exit_code == 0, done.output
-    return seen[0]
+    return seen
 
 
 def test_the_verb_takes_a_sample_unless_it_is_told_otherwise(
@@ -90,6 +101,19 @@ def test_the_verb_takes_a_sample_unless_it_is_told_otherwise(
     assert asked(monkeypatch, SMALL) == ([SMALL], True, many)
     assert asked(monkeypatch, "--frame", "--target", "glsl")[0] == every
     assert asked(monkeypatch, "--device", "simulator", "--target", "qpu")[0] == every
+
+
+def test_what_has_no_record_is_compared_by_all_items_and_recorded_without_a_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    some = ids(stale.sample(ENTRIES, DAY))
+    one = next(k for k in ids(ENTRIES) if k not in some)
+    whole = ([one], False, check.RECORDED_ITEMS)
+    few = (some, False, check.SAMPLED_ITEMS)
+    assert runs(monkeypatch, stale_one=one) == [whole, few]
+    assert runs(monkeypatch, "--record", stale_one=one) == [whole]
+    assert runs(monkeypatch, "--record") == []
+    assert runs(monkeypatch, "--items", "500", stale_one=one) == [([one, *some], False, 500)]
 
 
 def test_of_some_kernels_nothing_else_is_built(

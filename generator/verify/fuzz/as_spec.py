@@ -7,11 +7,16 @@ from itertools import count
 
 from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import Kernel
-from daedalus.dsl.spec import kernel
 from daedalus.dsl.trace import KernelBuilder
 from daedalus.dsl.vectors import make_items
 from daedalus.dsl.verify import verify
-from daedalus.generator.verify.fuzz.programs import ATTEMPTS, AXES, Unlucky, Writer
+from daedalus.generator.verify.fuzz.programs import (
+    ATTEMPTS,
+    AXES,
+    Unlucky,
+    Writer,
+    drawn_kernel,
+)
 
 
 def drawn(seed: int) -> Iterator[tuple[int, int, Kernel]]:
@@ -24,34 +29,29 @@ def drawn(seed: int) -> Iterator[tuple[int, int, Kernel]]:
                 break
 
 
-def write(k: KernelBuilder, seed: int, number: int, attempt: int) -> bool:
-    """Writes a program as drawn() gave it; whether there is one."""
-    rng = random.Random(f"{seed}/{number}/{attempt}")
-    if rng.choice(AXES):
-        return False
-    Writer(k, rng, "", later=False).write()
-    return True
+def write(k: KernelBuilder, seed: int, number: int, attempt: int) -> None:
+    """Writes a program as drawn() gave it."""
+    rng = _dice(seed, number, attempt)
+    axis = rng.choice(AXES)
+    Writer(k, rng, axis, later=False).write()
 
 
 def _made(seed: int, number: int, attempt: int) -> Kernel | None:
-    """The program, if it is legal and has conformant items."""
-    written = False
-
-    def program(k: KernelBuilder) -> None:
-        nonlocal written
-        written = write(k, seed, number, attempt)
-        if not written:
-            raise Unlucky
-
-    program.__name__, program.__doc__ = f"fuzz_p{number}", "A random program."
+    """The program, if it is one that a spec can write, legal, and has conformant items."""
+    if _dice(seed, number, attempt).choice(AXES):
+        return None
     try:
-        made = kernel(clause="nothing: a random program")(program).kernels()[0]
+        made = drawn_kernel(_dice(seed, number, attempt), number, later=False)
         verify(made)
         make_items(made, 16, 1)
-    except SpecError as e:
-        if e.rule == "assumption" or isinstance(e.__cause__, Unlucky):
-            return None
-        raise
     except Unlucky:
         return None
+    except SpecError as e:
+        if e.rule != "assumption":  # its assumptions exclude every item
+            raise
+        return None
     return made
+
+
+def _dice(seed: int, number: int, attempt: int) -> random.Random:
+    return random.Random(f"{seed}/{number}/{attempt}")

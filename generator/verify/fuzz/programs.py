@@ -115,7 +115,7 @@ def make_program(seed: int, number: int, *, later: bool = True, every: bool = Fa
     for attempt in range(ATTEMPTS):
         rng = random.Random(f"{seed}/{number}/{attempt}")
         try:
-            made = _kernel(rng, number, later=later)
+            made = drawn_kernel(rng, number, later=later)
             verify(made)
             if later:
                 made = with_additions(made, random.Random(f"{seed}/{number}/{attempt}/additions"))
@@ -131,7 +131,8 @@ def make_program(seed: int, number: int, *, later: bool = True, every: bool = Fa
     raise RuntimeError(f"seed {seed}: no legal program {number} in {ATTEMPTS} attempts")
 
 
-def _kernel(rng: random.Random, number: int, *, later: bool) -> Kernel:
+def drawn_kernel(rng: random.Random, number: int, *, later: bool) -> Kernel:
+    """One attempt at a program. Raises Unlucky, or SpecError."""
     axis = rng.choice(AXES)
 
     def program(k: KernelBuilder) -> None:
