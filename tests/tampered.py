@@ -7,8 +7,21 @@ from pathlib import Path
 
 from daedalus.generator.base.paths import repo_root
 from daedalus.generator.base.process import run
+from daedalus.generator.compile.variants import Variant
 from daedalus.generator.host import native
 from daedalus.generator.verify import crosscheck
+
+
+def in_variant(v: Variant, change: Callable[[str], str]) -> Callable[[str], str]:
+    """The change to a file that does this one to the variant alone, of all those in the file."""
+
+    def changed(text: str) -> str:
+        before, mark, rest = text.partition(f", input hash {v.input_hash}")
+        own, following, others = rest.partition(", input hash ")
+        assert mark, f"{v.file} has no {v.name}"
+        return before + mark + change(own) + following + others
+
+    return changed
 
 
 class Tampered:

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tampered import Tampered
+from tampered import Tampered, in_variant
 
 from daedalus.dsl import interp
 from daedalus.dsl.interp import Items
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.cli import check as check_verb
+from daedalus.generator.compile.emit import entry_variants
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.host import native
 from daedalus.generator.options import CPU_TARGETS
@@ -85,12 +86,17 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tampered:
 def tampered(tree: Tampered):
     """Builds the check program from generated code with one change."""
 
-    def build(file: str, old: str, new: str) -> Path:
+    def build(kernel: str, old: str, new: str) -> Path:
+        entry = find(load(), kernel)
+        assert entry is not None
+        own = entry_variants(entry, ("c",))
+        (variant,) = [v for v in own if v.options.class_name == "full"]
+
         def change(text: str) -> str:
-            assert text.count(old) >= 1, f"{file} has no {old!r}"
+            assert text.count(old) >= 1, f"{variant.name} has no {old!r}"
             return text.replace(old, new, 1)
 
-        return tree.program(f"src/vp9/{file}", change)
+        return tree.program(variant.file, in_variant(variant, change))
 
     return build
 
@@ -110,27 +116,27 @@ def outcome_of(program: Path, name: str, variant: str) -> crosscheck.Outcome:
 
 
 def test_untampered_is_good(tampered):
-    program = tampered("daedalus_vp9_idct8__c_full.c", "15137", "15137")
+    program = tampered("vp9_idct8", "15137", "15137")
     assert outcome_of(program, "vp9_idct8", "daedalus_vp9_idct8__c_full").good
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new"),
+    ("name", "old", "new"),
     [
-        ("daedalus_vp9_idct8__c_full.c", "15137", "15136"),
-        ("daedalus_vp9_idct8__c_full.c", "+ 8192", "+ 8191"),
-        ("daedalus_vp9_idct8__c_full.c", "+ 16) >> 5", "+ 15) >> 5"),
-        ("daedalus_vp9_idct8__c_full.c", "0, 255)", "0, 254)"),
-        ("daedalus_vp9_lpf4_v__c_full.c", "f + 4, 127", "f + 4, 119"),
-        ("daedalus_vp9_lpf4_v__c_full.c", "-128, 127)", "-127, 127)"),
-        ("daedalus_vp9_lpf4_v__c_full.c", "<= limit)", "< limit)"),
-        ("daedalus_vp9_lpf4_v__c_full.c", "> thresh)", ">= thresh)"),
-        ("daedalus_vp9_lpf4_v__c_full.c", "<= blimit)", "< blimit)"),
+        ("vp9_idct8", "15137", "15136"),
+        ("vp9_idct8", "+ 8192", "+ 8191"),
+        ("vp9_idct8", "+ 16) >> 5", "+ 15) >> 5"),
+        ("vp9_idct8", "0, 255)", "0, 254)"),
+        ("vp9_lpf4_v", "f + 4, 127", "f + 4, 119"),
+        ("vp9_lpf4_v", "-128, 127)", "-127, 127)"),
+        ("vp9_lpf4_v", "<= limit)", "< limit)"),
+        ("vp9_lpf4_v", "> thresh)", ">= thresh)"),
+        ("vp9_lpf4_v", "<= blimit)", "< blimit)"),
     ],
 )
-def test_wrong_value_is_noticed(tampered, file, old, new):
-    name, variant = file.split("__")[0].removeprefix("daedalus_"), file.removesuffix(".c")
-    outcome = outcome_of(tampered(file, old, new), name, variant)
+def test_wrong_value_is_noticed(tampered, name, old, new):
+    variant = f"daedalus_{name}__c_full"
+    outcome = outcome_of(tampered(name, old, new), name, variant)
     assert outcome.mismatches > 0
     assert not outcome.good
     line = outcome.failures[0]

@@ -21,25 +21,34 @@ from daedalus.generator.targets.glsl.mapping import mapping
 @click.argument("kernel")
 @click.option("--variant", metavar="NAME",
               help="A variant, as neon_full: show what its back end gets and makes.")  # fmt: skip
+@click.option("--code", is_flag=True,
+              help="With --variant: print its code instead: C, GLSL or assembly.")  # fmt: skip
 @click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Draw the program as a flow graph into FILE as well.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def command(kernel: str, variant: str | None, svg: Path | None, as_json: bool) -> None:
+def command(kernel: str, variant: str | None, code: bool, svg: Path | None, as_json: bool) -> None:
     """Shows the lane program of KERNEL: every value with its proven range and its source line.
 
     With --variant, the program after that variant's passes, and for each value what selection
     made of it: demand (what a use wants, and the lane's width), rule, instruction, registers and
     cost, as docs/lowering.md has them. Any legal variant will do, also one that is not listed in
-    options.toml. Targets that cannot do the kernel are named with the reason.
+    options.toml. With --code as well, its functions in C are printed, its GLSL, or its assembly; of
+    the latter two generated/ has only what was made of them. Targets that cannot do the kernel are
+    named with the reason.
     """
+    if code and (variant is None or as_json):
+        raise click.UsageError("--code prints the code of a --variant, and takes no --json")
     entry = one(kernel)
     options = options_named(entry, variant) if variant else None
-    refused = explain.refusals(entry)
+    refused = [] if code else explain.refusals(entry)
     shown = explain.view(entry, options)
     if svg is not None:
         from daedalus.generator.report.graph.svg import draw  # only who draws needs graphviz
 
         draw(shown.kernel, svg, options.name if options else "")
+    if code:
+        click.echo(shown.text, nl=False)
+        return
     if as_json:
         click.echo(json.dumps(explain.record(entry, shown, refused), indent=1))
         return

@@ -2,7 +2,7 @@
 """`daedalus gen`: writes generated/, or checks that it is what the specs give."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -82,8 +82,9 @@ def _check(
 ) -> None:
     """Says what differs from the specs, of the kernels that are asked for or of all."""
     found = different(generated, target)
-    wrong = [f"{what}: {path}" for what, path in found if asked is None or _is_of(path, asked)]
-    looked_at = [p for p in generated.files if asked is None or _is_of(p, asked)]
+    of = {v.file: v.kernel.id for v in generated.variants}
+    wrong = [f"{what}: {path}" for what, path in found if asked is None or _is_of(path, asked, of)]
+    looked_at = [p for p in generated.files if asked is None or _is_of(p, asked, of)]
     if wrong:
         for line in wrong:
             out.print(line, markup=False)
@@ -152,15 +153,14 @@ def _asked(specs: Path | None, names: tuple[str, ...]) -> list[Entry]:
     return [one(n, known) for n in names] if names else list(known)
 
 
-def _is_of(path: str, entries: list[Entry]) -> bool:
+def _is_of(path: str, entries: list[Entry], of: Mapping[str, str]) -> bool:
     """Whether a file is of one of the kernels or of all, as tables and decoders' entries are; not
-    where it is another kernel's variant or record."""
+    where it has another kernel's variants or record. `of`: whose variants a file has."""
     place = PurePosixPath(path.partition(" ")[0])
     kernels = {e.kernel.id for e in entries}
     if place.parent.name == records.FOLDER:
         return place.stem in kernels
-    kernel, of_variant, _ = place.name.removeprefix("daedalus_").partition("__")
-    return not of_variant or kernel in kernels
+    return of.get(path) in {None, *kernels}
 
 
 @dataclass(frozen=True)

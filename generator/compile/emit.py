@@ -19,17 +19,22 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Buffer, Kernel, Op
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import is_read, written_box
-from daedalus.generator.compile import kept
+from daedalus.generator.compile import kept, sources
 from daedalus.generator.compile.decoders import decoder_files, function_name
 from daedalus.generator.compile.items import items_functions, tall_entry
 from daedalus.generator.compile.pieces import rows_more
 from daedalus.generator.compile.registry import Entry
-from daedalus.generator.compile.variants import Variant, comment, make_variant, source_text, tidy
-from daedalus.generator.options import TARGETS, Options
+from daedalus.generator.compile.text import comment, tidy
+from daedalus.generator.compile.variants import GUARDS, Variant, make_variant
+from daedalus.generator.options import QPU, TARGETS, Options
 from daedalus.generator.passes.pipeline import Lowered
 from daedalus.generator.targets.glsl.spirv import Modules
 from daedalus.generator.targets.shell import Field, meta_fields
 
+# Sources that are compiled alike, as the manifest lists them: Variant.group.
+_GROUPS = ("any", "neon", "neon_dotprod", "vector", "glsl", "qpu")
+# How the table's entries name the code of a target's variants.
+_CODE = {"c": "cpu = ", "vector": "cpu = ", "neon": "cpu = ", "glsl": "gpu = &", QPU: "qpu = &"}
 _RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
 
 
@@ -79,8 +84,7 @@ def generate(
     modules = Modules(checked_in)
     if variants is None:
         variants = tuple(v for e in entries for v in entry_variants(e))
-    texts: dict[str, str] = {v.file: v.text for v in variants}
-    texts |= {v.source: source_text(environment(), v, modules) for v in variants if v.is_gpu}
+    texts = sources.texts(environment(), variants, modules)
     codecs = sorted({e.kernel.codec for e in entries})
     digest = hashlib.sha256("".join(v.input_hash for v in variants).encode()).hexdigest()[:16]
     for codec in codecs:
@@ -108,8 +112,7 @@ def generate(
             p.removeprefix("include/") for p in texts if p.startswith("include/daedalus/")
         ),
     )
-    for library in ("prod", "variants"):
-        texts[f"src/table_{library}.c"] = _table(library, entries, variants, codecs, digest)
+    texts["src/table.c"] = _table(entries, variants, codecs, digest)
     manifest = _manifest(entries, variants, texts, decoder_sources, codecs, digest)
     texts["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
     ruled = {e.kernel.id for e in entries if e.by_rule}
@@ -288,7 +291,6 @@ def _rows_param(kernel: Kernel, b: Buffer) -> int:
 
 
 def _table(
-    library: str,
     entries: tuple[Entry, ...],
     variants: tuple[Variant, ...],
     codecs: list[str],
@@ -301,7 +303,7 @@ def _table(
         offsets = {f.name: f.offset for f in fields}
         numbers = {p.name: n for n, p in enumerate(k.params)}
         classes = [(c.name, [(numbers[p], lo, hi) for p, lo, hi in c.when]) for c in k.classes]
-        own = [v for v in variants if v.kernel.id == k.id and (v.prod or library == "variants")]
+        own = [v for v in variants if v.kernel.id == k.id]
         kernels.append(
             {
                 "id": k.id,
@@ -318,21 +320,20 @@ def _table(
     aliases = [(a, n) for n, e in enumerate(entries) for a in e.kernel.aliases]
     return _render(
         "table.c.j2",
-        library=library,
         codecs=codecs,
         digest=digest,
         kernels=kernels,
         aliases=aliases,
-        **_items_entries(entries, variants, library),
+        kinds=[
+            (v, GUARDS[v.options.target], _CODE[v.options.target])
+            for v in {(v.options.target, v.prod): v for v in variants}.values()
+        ],
+        **_items_entries(entries, variants),
     )
 
 
-def _items_entries(
-    entries: tuple[Entry, ...], variants: tuple[Variant, ...], library: str
-) -> dict[str, object]:
+def _items_entries(entries: tuple[Entry, ...], variants: tuple[Variant, ...]) -> dict[str, object]:
     """For the library of all variants: what calls the functions for many items, and their list."""
-    if library == "prod":
-        return {"functions": [], "all_items": []}
     functions: list[dict[str, object]] = []
     listed: list[tuple[str, str, str, str, str]] = []
     for e in entries:
@@ -369,23 +370,20 @@ def _manifest(
     own = [f"src/{f}/{name}.c" for f in codecs for name in ("dispatch", "items")]
     common = own + decoder_sources
 
-    def sources(library: str) -> dict[str, list[str]]:
-        own = [v for v in variants if v.prod or library == "variants"]
-        return {
-            "any": [f"src/table_{library}.c", *common]
-            + [v.file for v in own if v.options.target == "c"],
-            "neon": [v.file for v in own if v.options.target == "neon" and not v.options.needs],
-            "neon_dotprod": [v.file for v in own if v.options.needs == ("dotprod",)],
-            "vector": [v.file for v in own if v.options.target == "vector"],
-            "glsl": [v.source for v in own if v.shader is not None],
-            "qpu": [v.source for v in own if v.code is not None],
-        }
+    def listed(*, prod: bool) -> dict[str, list[str]]:
+        """The files with prod variants, or those with others."""
+        groups: dict[str, list[str]] = {g: [] for g in _GROUPS}
+        groups["any"] = ["src/table.c", *(common if prod else ())]
+        for v in variants:
+            if v.prod == prod and v.file not in groups[v.group]:
+                groups[v.group].append(v.file)
+        return groups
 
     return {
         "version": 1,
         "generator": digest,
         "kernels": [_manifest_kernel(e, variants) for e in entries],
-        "sources": {library: sources(library) for library in ("prod", "variants")},
+        "sources": {"prod": listed(prod=True), "others": listed(prod=False)},
         "files": {
             path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(texts.items())
         },
@@ -439,7 +437,6 @@ def _manifest_kernel(e: Entry, variants: tuple[Variant, ...]) -> dict[str, objec
                 "prod": v.prod,
                 "rank": v.rank,
                 "file": v.file,
-                "source": v.source,
                 "input_hash": v.input_hash,
             }
             | ({} if v.code is None else {"figures": asdict(v.code.figures)})

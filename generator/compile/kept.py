@@ -13,6 +13,7 @@ and so need not make them anew after a change that concerns them all.
 import hashlib
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -35,6 +36,7 @@ from daedalus.generator.options import QPU, Options, variant_name
 _MOST = 20000  # files; the older half goes when there are more
 _PARTS = ("base", "compile", "devices", "host", "options", "passes", "targets")  # of generator/
 _KINDS = {".py", ".toml", ".json", ".j2", ".h", ".c"}
+_HASH = re.compile(r", input hash (\w+)")  # as the files of variants tell it
 T = TypeVar("T")
 _FIELDS = tuple(f.name for f in fields(Variant) if f.name != "kernel")
 
@@ -136,9 +138,10 @@ def last(kernel: Kernel, target: Path) -> list[Variant] | None:
     found = None if folder is None else _load(folder / "last" / f"{kernel.id}.pickle")
     try:
         made = [Variant(kernel=kernel, **v) for v in found or ()]
-        there = {p.name.partition(".")[0] for p in target.rglob(f"daedalus_{kernel.id}__*")}
-        same = there == {v.name for v in made} and all(
-            (target / v.file).read_text() == v.text for v in made
+        texts = {f: (target / f).read_text() for f in {v.file for v in made}}
+        hashes = [h for text in texts.values() for h in _HASH.findall(text)]
+        same = sorted(hashes) == sorted(v.input_hash for v in made) and all(
+            v.is_gpu or v.text in texts[v.file] for v in made
         )
     except (OSError, TypeError):  # TypeError: kept by a program with other fields
         return None

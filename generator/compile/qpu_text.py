@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the templates of a variant in machine code lay out: its assembly, and its words as C."""
+"""What the template of a variant in machine code lays out: its assembly."""
 
 import textwrap
 
 from daedalus.dsl.ir import Kernel
-from daedalus.generator.targets.glsl.spirv import word_lines
 from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.qpu.emit import Emitted
 from daedalus.generator.targets.qpu.machine import LANES, registers
 from daedalus.generator.targets.shell import meta_fields
 
-_PER_LINE = 3  # words of 64 bits
 _WIDTH = 98  # of a comment's text
 
 
@@ -51,16 +49,3 @@ def _record(kernel: Kernel, code: Emitted) -> list[str]:
 def uniform_lines(code: Emitted) -> list[tuple[str, str]]:
     """The words of the stream, and what they are."""
     return [(f"0x{w.bits:08x}", w.says) for w in code.uniforms]
-
-
-def c_data(code: Emitted) -> dict[str, object]:
-    """The arrays of the C file."""
-    words = [f"UINT64_C(0x{w:016x})," for w in code.words]
-    return {
-        "code": code,
-        "words": [" ".join(words[at : at + _PER_LINE]) for at in range(0, len(words), _PER_LINE)],
-        "uniforms": code.uniforms,
-        "record": ["DAEDALUS_RECORD_INDEX" if w == INDEX else w for w in code.record.words],
-        "constants": word_lines(list(code.constants)),
-        "forms": " | ".join(f"DAEDALUS_QPU_FORM_{f}" for f in code.forms) or "0",
-    }

@@ -2,8 +2,6 @@
 """From a kernel and a variant's options to its text."""
 
 import hashlib
-import re
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,6 +16,7 @@ from daedalus.generator.compile import qpu_choices, qpu_text
 from daedalus.generator.compile.classes import of_whole_rows
 from daedalus.generator.compile.clearing import cleared_blocks, clearing
 from daedalus.generator.compile.pieces import counted
+from daedalus.generator.compile.text import fold_comment, tidy
 from daedalus.generator.options import GPU_TARGETS, QPU, Options, variant_name
 from daedalus.generator.passes.pipeline import Lowered, lower
 from daedalus.generator.targets import shell
@@ -25,7 +24,6 @@ from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.glsl import spirv
 from daedalus.generator.targets.glsl.emit import Choices, Shader
 from daedalus.generator.targets.glsl.emit import emit as emit_glsl
-from daedalus.generator.targets.gpu.record import INDEX
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import Selection
 from daedalus.generator.targets.neon.target import NEON, Target
@@ -59,13 +57,16 @@ class Variant:
     options: Options
     prod: bool
     rank: int
-    text: str
+    text: str  # its functions in C, its GLSL, or its assembly
     input_hash: str
+    includes: tuple[str, ...] = ()  # of a CPU variant: the headers that its functions need,
+    tables: tuple[str, ...] = ()  # and the definitions of the tables that they read
     shader: Shader | None = None  # of a GLSL variant
     code: Emitted | None = None  # of one in machine code
     recorded: bool = True  # of that, whether its schedule is the one that a search found
     program: str = ""  # of that, what was scheduled, whatever its name
     forms: tuple[dict[str, int | str], ...] = ()  # of a NEON variant, by stage: Selection.record
+    spec: str = ""  # where its kernel stands
     rows: str = ""  # what counts the rows of a block that its function for tall ones does
 
     @property
@@ -141,17 +142,14 @@ class Variant:
         return shell.item_arguments(self.kernel)
 
     @property
-    def file(self) -> str:
-        """The path of its text below generated/."""
-        if self.shader is not None:
-            return f"glsl/{self.kernel.codec}/{self.name}.comp"
-        return f"qpu/{self.kernel.codec}/{self.name}.s" if self.code is not None else self.source
+    def group(self) -> str:
+        """The sources that are compiled alike, as the manifest has them, that it is among."""
+        return _group(self.options)
 
     @property
-    def source(self) -> str:
-        """The path of what is compiled of it below generated/."""
-        kind = {"glsl": ".spv", QPU: ".qpu"}.get(self.options.target, "")
-        return f"src/{self.kernel.codec}/{self.name}{kind}.c"
+    def file(self) -> str:
+        """The path of the C file that holds it below generated/, with all others of its group."""
+        return f"src/{self.kernel.codec}/{file_name(self.kernel.id, self.options)}"
 
     @property
     def reason(self) -> str:
@@ -162,6 +160,16 @@ class Variant:
             return "portable C, the fallback everywhere"
         name = {"glsl": "GLSL", "neon": "NEON", "vector": "vector", QPU: "QPU"}[self.options.target]
         return f"the first of the {name} variants for such items"
+
+
+def _group(options: Options) -> str:
+    return "any" if options.target == "c" else "_".join([options.target, *options.needs])
+
+
+def file_name(kernel: str, options: Options) -> str:
+    """The name of the C file that holds such a variant of the kernel of that id."""
+    group = _group(options)
+    return f"{kernel}.c" if group == "any" else f"{kernel}.{group}.c"
 
 
 def make_variant(
@@ -201,11 +209,12 @@ def make_variant(
         if watch is not None:
             watch(selection)
 
-    bodies = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
+    name = variant_name(kernel.id, options)
+    emitted = emit_neon(lowered, see, vectors) if vectors else emit_c(lowered)
+    bodies = [shell.named(b, name.removeprefix("daedalus_")) for b in emitted]
     written = "\n".join(line for b in bodies for line in b.every_line)
     loops = any(s.loops for s in lowered.stages)
     headers = tuple(vectors.headers(written, in_order=loops)) if vectors else ()
-    name = variant_name(kernel.id, options)
     single = next((b for b in bodies if b.items == 1), None)
     cleared = _cleared(kernel, options, prod=prod)
     clear = clearing(kernel, options.class_name, cleared)
@@ -214,13 +223,9 @@ def make_variant(
     text = environment.get_template("variant.c.j2").render(
         kernel=kernel,
         options=options,
-        spec=spec,
-        target_text=TARGET_TEXT[options.target],
         class_when=class_condition(kernel, options.class_name),
         assumptions=_assumption_lines(kernel, options),
         input_hash=_PLACE,
-        includes=_includes(kernel, headers, bool(clear)),
-        tables=[shell.table_text(t) for t in shell.used_tables(lowered)],
         bodies=[
             {
                 "name": b.name,
@@ -266,11 +271,16 @@ def make_variant(
         meta_type=f"daedalus_{kernel.id}_meta",
     )
     text = tidy(text)
-    meaning = show(kernel) + text + _header_texts(headers, vectors)
+    includes = tuple(_includes(kernel, headers, bool(clear)))
+    tables = tuple(tidy(shell.table_text(t)) for t in shell.used_tables(lowered))
+    meaning = show(kernel) + "\n".join((*includes, *tables, text))
+    meaning += _header_texts(headers, vectors)
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
     forms = tuple(s.record() for s in selections[: len(lowered.stages)])  # of the first body
-    text = text.replace(_PLACE, digest)
-    return Variant(kernel, options, prod, rank, text, digest, forms=forms, rows=rows)
+    return Variant(
+        kernel, options, prod, rank, text.replace(_PLACE, digest), digest, includes, tables,
+        forms=forms, spec=spec, rows=rows,
+    )  # fmt: skip
 
 
 def _tall(kernel: Kernel, lowered: Kernel, rows: str) -> dict[str, list[str]]:
@@ -318,7 +328,10 @@ def _make_shader(
     wrapping = str(shader.record.words) + str(shader.constants) + str(shader.align)
     meaning = show(kernel) + text + wrapping + spirv.PINNED
     digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
-    return Variant(kernel, options, prod, rank, text.replace(_PLACE, digest), digest, shader)
+    return Variant(
+        kernel, options, prod, rank, text.replace(_PLACE, digest), digest, shader=shader,
+        spec=spec,
+    )  # fmt: skip
 
 
 def _make_machine_code(
@@ -359,6 +372,7 @@ def _make_machine_code(
     text = "\n".join(folded) + "\n"
     return Variant(
         kernel, options, prod, rank, text, digest, code=code, recorded=found.recorded,
+        spec=spec,
         program=qpu_choices.digest([replace(p, name="") for p in selected.programs],
                                    options.threads),
     )  # fmt: skip
@@ -372,7 +386,7 @@ def code_hash(kernel: Kernel, code: Emitted) -> str:
 
 
 def _fold_head(line: str) -> list[str]:
-    return _fold_comment(line, "#   ") if line.startswith("# ") else [line]
+    return fold_comment(line, "#   ") if line.startswith("# ") else [line]
 
 
 def _selected(lowered: Kernel, options: Options) -> Selected:
@@ -382,35 +396,6 @@ def _selected(lowered: Kernel, options: Options) -> Selected:
 def selected_programs(kernel: Kernel, options: Options) -> tuple[Program, ...]:
     """The programs of a variant in machine code, before they are scheduled."""
     return _selected(lower(kernel, options), options).programs
-
-
-def source_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
-    """The C file that holds a GPU variant."""
-    if v.code is not None:
-        data = qpu_text.c_data(v.code)
-        template = environment.get_template("variant.qpu.c.j2")
-        return tidy(template.render(source=v.file, name=v.name, input_hash=v.input_hash, **data))
-    return _module_text(environment, v, modules)
-
-
-def _module_text(environment: jinja2.Environment, v: Variant, modules: spirv.Modules) -> str:
-    """A shader as SPIR-V."""
-    assert v.shader is not None
-    toolchain, lines = modules.array(v.source, v.text)
-    shader = v.shader
-    return tidy(
-        environment.get_template("variant.spv.c.j2").render(
-            source=v.file,
-            name=v.name,
-            shader=shader,
-            spirv=lines,
-            toolchain=toolchain,
-            glsl_hash=spirv.digest(v.text),
-            record=["DAEDALUS_RECORD_INDEX" if w == INDEX else w for w in shader.record.words],
-            constants=spirv.word_lines(list(shader.constants)),
-            features=" | ".join(f"DAEDALUS_GPU_{f}" for f in shader.features) or "0",
-        )
-    )
 
 
 def has_dots(lowered: Kernel) -> bool:
@@ -466,59 +451,3 @@ def class_condition(kernel: Kernel, class_name: str) -> str:
 def _assumption_lines(kernel: Kernel, options: Options) -> list[str]:
     in_force = [a for a in kernel.assumptions if a.default or a.name in options.assume]
     return [f"assumes {a.name}: {a.why}" for a in in_force]
-
-
-WIDTH = 100
-
-
-def comment(text: str) -> str:
-    """Text that cannot end the C comment it stands in."""
-    return text.replace("*/", "* /").replace("/*", "/ *")
-
-
-def tidy(text: str) -> str:
-    """Indents by braces and folds long lines; templates and emitters leave both to this."""
-    out: list[str] = []
-    depth = 0
-    for line in text.splitlines():
-        body = line.strip()
-        if not body or body.startswith("#"):
-            out.append(body)
-        elif body.startswith("//"):
-            out += _fold_comment(" " * (2 * depth) + body, " " * (2 * depth) + "//   ")
-        elif line.startswith(" *") or (body.startswith("/*") and not (depth and "*/" in body)):
-            out += _fold_comment(line.rstrip())
-        elif body == 'extern "C" {':
-            out.append(body)
-        else:
-            closing = len(body) - len(body.lstrip("}"))
-            out += _fold_code(body, 2 * max(depth - closing, 0))
-            depth = max(depth + body.count("{") - body.count("}"), 0)
-    collapsed: list[str] = []
-    for line in out:
-        if line or (collapsed and collapsed[-1]):
-            collapsed.append(line)
-    return "\n".join(collapsed).rstrip() + "\n"
-
-
-def _fold_comment(line: str, further: str = " *   ") -> list[str]:
-    if len(line) <= WIDTH or line.startswith("/*"):
-        return [line]
-    return textwrap.wrap(
-        line, WIDTH, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
-    )
-
-
-def _fold_code(body: str, indent: int) -> list[str]:
-    """Breaks a long line after commas and operators outside string literals."""
-    lines: list[str] = []
-    prefix, rest = " " * indent, body
-    while len(prefix) + len(rest) > WIDTH:
-        room = rest[: WIDTH - len(prefix)]
-        cuts = [m.end() for m in re.finditer(r"(,|&&|\||&|\+|=|\?|:) ", room)]
-        cuts = [c for c in cuts if room[:c].count('"') % 2 == 0]
-        if not cuts:
-            break
-        lines.append((prefix + rest[: cuts[-1]]).rstrip())
-        prefix, rest = " " * (indent + 4), rest[cuts[-1] :]
-    return [*lines, prefix + rest]

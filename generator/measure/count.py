@@ -220,7 +220,7 @@ def _symbols(library: Path) -> set[str]:
 def _compiler(folder: Path) -> Compiler:
     """The compiler of a build of the library, and the flags that decide what code it makes."""
     commands = json.loads((folder / "compile_commands.json").read_text())
-    command = next(c["command"] for c in commands if "__neon_" in c["file"])
+    command = next(c["command"] for c in commands if c["file"].endswith(".neon.c"))
     program, *words = shlex.split(command)
     flags = [w for w in words if re.match(r"(-O|-m|-f|-std=|--target=)", w)]
     optimise = [f for f in flags if f.startswith("-O")]

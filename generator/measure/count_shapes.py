@@ -25,7 +25,7 @@ from daedalus.generator.compile.decoder_calls import (
 from daedalus.generator.compile.decoders import function_name
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.signatures import read_signature
-from daedalus.generator.compile.variants import tidy
+from daedalus.generator.compile.text import tidy
 from daedalus.generator.targets import shell
 
 _STARTS = "start.pixels + MIDDLE"

@@ -107,6 +107,7 @@ class View:
     items: int  # side by side in a vector
     stages: tuple[StageView, ...]
     code: Emitted | None = None  # of a variant in machine code
+    text: str = ""  # of a variant: C, GLSL or assembly
 
 
 def refusals(entry: Entry) -> list[Refusal]:
@@ -134,7 +135,7 @@ def view(entry: Entry, options: Options | None = None) -> View:
         first[0].kernel if first else lowered, options, passes(entry.kernel, options)[-1][0],
         {n: (s, strips[n]) for n, s in enumerate(first)},
     )  # fmt: skip
-    return replace(shown, code=made.code)
+    return replace(shown, code=made.code, text=made.text)
 
 
 def _make(entry: Entry, options: Options, selections: list[Selection]) -> Variant:

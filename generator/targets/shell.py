@@ -147,6 +147,16 @@ def over_panels(kernel: Kernel, panels: Panels, panel: Body) -> Body:
     return replace(body(kernel, 1, "one_item", lines), panel=panel)
 
 
+def named(b: Body, variant: str) -> Body:
+    """A body whose functions no other variant has, of which a file holds several."""
+    if b.panel is None:
+        return replace(b, name=f"{b.name}_{variant}")
+    panel = replace(b.panel, name=f"{b.panel.name}_{variant}")
+    call = re.compile(rf"^{b.panel.name}(?=\()")
+    lines = tuple(call.sub(panel.name, line) for line in b.lines)
+    return replace(b, name=f"{b.name}_{variant}", lines=lines, panel=panel)
+
+
 def argument_name(declaration: str) -> str:
     """The name that a parameter's declaration gives."""
     return declaration.split()[-1].lstrip("*").partition("[")[0]

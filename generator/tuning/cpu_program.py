@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.errors import EXIT_FAILED, UserError, WrongOutput
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
-from daedalus.generator.compile import layout
+from daedalus.generator.compile import layout, sources
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.host import native
@@ -83,9 +83,10 @@ def build(variant: Variant, name: str, folder: Path) -> Made:
     codec = variant.kernel.codec
     text = environment().get_template("variants.h.j2").render(codec=codec, variants=[variant])
     (folder / "variants.h").write_text(text)
-    program = _linked(variant, name, folder, "point", variant.text)
-    apart = arrays_apart(variant.text)
-    if apart == variant.text:
+    alone = sources.text(environment(), [replace(variant, prod=True)])
+    program = _linked(variant, name, folder, "point", alone)
+    apart = arrays_apart(alone)
+    if apart == alone:
         return Made(program, program)
     return Made(program, _linked(variant, name, folder, "apart", apart))
 

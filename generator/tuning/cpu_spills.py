@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from daedalus.generator.base.process import run
+from daedalus.generator.compile.variants import file_name
 from daedalus.generator.host import native
 from daedalus.generator.measure.neon.text import Line, stack
 from daedalus.generator.options import parse_variant
@@ -121,27 +122,31 @@ class Spills:
             return spills.reason(group, found.stored, found.instructions)
 
         why = judged(self._code)
-        source = self._commands.get(f"{variant}.c") if why else None
-        if source is None:
-            return why
-        with tempfile.TemporaryDirectory(prefix="daedalus-tune-") as folder:
-            apart = source.apart(Path(folder))
-            return why if apart is None else judged(Code(apart))
+        for source in self._commands.get(file_name(kernel, options), ()) if why else ():
+            with tempfile.TemporaryDirectory(prefix="daedalus-tune-") as folder:
+                apart = source.apart(Path(folder))
+                code = None if apart is None else Code(apart)
+            if code is not None and variant in code:
+                return judged(code)
+        return why
 
     @cached_property
     def _code(self) -> Code | None:
         return Code(self._program) if is_aarch64(self._program) else None
 
     @cached_property
-    def _commands(self) -> dict[str, "_Source"]:
-        """How each variant of the program was compiled, by its file's name."""
+    def _commands(self) -> dict[str, list["_Source"]]:
+        """How each file of variants was compiled, by its name: once or twice, as it has halves."""
         told = run(["ninja", "-t", "compdb"], cwd=self._program.parent, what="asking ninja")
         sources = [
             _Source(Path(e["file"]), e["command"], e["output"], Path(e["directory"]))
             for e in json.loads(told)
             if _OBJECTS.search(e["output"])
         ]
-        return {s.file.name: s for s in sources}
+        found: dict[str, list[_Source]] = {}
+        for s in sources:
+            found.setdefault(s.file.name, []).append(s)
+        return found
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from daedalus.generator.base.progress import say
 from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.registry import load
-from daedalus.generator.compile.variants import tidy
+from daedalus.generator.compile.text import tidy
 from daedalus.generator.host import native
 
 _CHECK = "checkasm_check_func"

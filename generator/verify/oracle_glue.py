@@ -11,7 +11,7 @@ from daedalus.generator.compile.decoder_calls import Called
 from daedalus.generator.compile.decoder_wrappers import wrapped
 from daedalus.generator.compile.decoders import function_name
 from daedalus.generator.compile.emit import environment
-from daedalus.generator.compile.variants import tidy
+from daedalus.generator.compile.text import tidy
 
 
 def short_name(one: Called) -> str:

@@ -13,7 +13,7 @@ from daedalus.generator.base.outputs import refresh
 from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.registry import load
-from daedalus.generator.compile.variants import tidy
+from daedalus.generator.compile.text import tidy
 
 DEPTH = 8  # bits a sample of the streams
 

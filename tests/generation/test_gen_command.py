@@ -2,6 +2,7 @@
 """`daedalus gen`: what it writes and removes, what `--check` finds, and how it reports a spec."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,13 +44,18 @@ def files(folder: Path) -> set[str]:
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
 
 
+def qpu_file(folder: Path) -> Path:
+    """That holds the QPU variants."""
+    return folder / "out/src/test/test_it.qpu.c"
+
+
 def test_what_was_written_is_what_is_wanted(invoke: Callable[..., Result], tmp_path: Path) -> None:
     assert invoke().exit_code == 0
     result = invoke("--check")
     assert result.exit_code == 0
     count = sum(not records.is_record(p) for p in files(tmp_path / "out"))
     assert f"{count} files are what the specs give" in result.output
-    assert "src/test/daedalus_test_it__neon_full.c" in files(tmp_path / "out")
+    assert "src/test/test_it.neon.c" in files(tmp_path / "out")
 
 
 def test_the_current_folder_leaves_no_trace(
@@ -70,7 +76,7 @@ def test_check_writes_nothing(invoke: Callable[..., Result], tmp_path: Path) -> 
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "src/table_prod.c", "include/daedalus/test.h"])
+@pytest.mark.parametrize("name", ["manifest.json", "src/table.c", "include/daedalus/test.h"])
 def test_a_changed_file_is_found(name: str, invoke: Callable[..., Result], tmp_path: Path) -> None:
     invoke()
     with (tmp_path / "out" / name).open("a") as f:
@@ -100,7 +106,7 @@ def test_an_extra_file_is_found(name: str, invoke: Callable[..., Result], tmp_pa
 def test_all_differences_are_counted(invoke: Callable[..., Result], tmp_path: Path) -> None:
     invoke()
     (tmp_path / "out" / "manifest.json").unlink()
-    (tmp_path / "out" / "src/table_prod.c").write_text("")
+    (tmp_path / "out" / "src/table.c").write_text("")
     (tmp_path / "out" / "stray").write_text("")
     _names_the_repair(failure(invoke("--check")), 3)
 
@@ -113,7 +119,7 @@ def _names_the_repair(error: UserError, count: int) -> None:
 
 def test_gen_repairs(invoke: Callable[..., Result], tmp_path: Path) -> None:
     invoke()
-    (tmp_path / "out" / "src/table_prod.c").write_text("")
+    (tmp_path / "out" / "src/table.c").write_text("")
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     (tmp_path / "out" / "src" / "stale.c").write_text("")
     manifest["files"]["src/stale.c"] = ""  # an earlier generator wrote it
@@ -190,7 +196,7 @@ def test_a_qpu_variant_without_a_record_is_told(
     name = "daedalus_test_it__qpu_full_p4"
     result = invoke()
     assert result.exit_code == 0 and f"remark: {name}: scheduled by few attempts" in result.output
-    assert {f"qpu/test/{name}.s", f"src/test/{name}.qpu.c"} <= files(tmp_path / "out")
+    assert f"const daedalus_qpu_code {name} = {{" in qpu_file(tmp_path).read_text()
     error = failure(invoke("--check"))
     assert name in error.message and "gen --search-qpu" in error.hint
     assert error.exit_code == EXIT_FAILED
@@ -206,7 +212,7 @@ def test_a_stale_record_is_mended_by_a_search(
     invoke("--search-qpu")
     file = records.path("test_it", tmp_path / "out")
     file.write_text(file.read_text().replace('"programs": "', '"programs": "stale'))
-    (tmp_path / "out" / "qpu/test/daedalus_test_it__qpu_full_p4.s").unlink()
+    qpu_file(tmp_path).unlink()
     assert "gen --search-qpu" in failure(invoke("--check")).hint
     assert invoke("--search-qpu").exit_code == 0
     assert invoke("--check").exit_code == 0
@@ -228,7 +234,7 @@ def test_variants_that_rules_choose_are_searched(
     result = invoke("--search-qpu")
     assert result.exit_code == 0 and len(names) >= 2
     assert all(name.startswith("daedalus_test_it__qpu_full") for name in names)
-    made = {Path(f).stem for f in files(tmp_path / "out") if f.startswith("qpu/test/")}
+    made = set(re.findall(r"const daedalus_qpu_code (\w+) =", qpu_file(tmp_path).read_text()))
     assert set(names) == made
     assert all(f"{name}: 7 instructions a trip" in result.output for name in names)
 

@@ -171,12 +171,12 @@ def test_gen_takes_kernels(tmp_path: Path) -> None:
     assert CliRunner().invoke(gen.command, words).exit_code == 0
     source = tmp_path / "out" / "src" / "test"
     for name in ("it", "other"):
-        (source / f"daedalus_test_{name}__c_full.c").write_text("")
+        (source / f"test_{name}.c").write_text("")
     (source / "dispatch.c").write_text("")
     failed = CliRunner().invoke(gen.command, [*words, "--check", "test_it"])
     assert "src/test/dispatch.c" in failed.output
-    assert "daedalus_test_it__c_full" in failed.output
-    assert "daedalus_test_other__c_full" not in failed.output
+    assert "src/test/test_it.c" in failed.output
+    assert "src/test/test_other.c" not in failed.output
     unknown = CliRunner().invoke(gen.command, [*words, "test_ti"])
     assert isinstance(unknown.exception, folder.UserError)
     assert "perhaps test_it" in unknown.exception.hint

@@ -75,13 +75,12 @@ def test_files_are_sorted(manifest: dict) -> None:
 def test_every_source_is_listed_once_a_library(manifest: dict) -> None:
     sources = {p for p in manifest["files"] if p.endswith(".c")}
     listed = {}
-    for library, parts in manifest["sources"].items():
+    for half, parts in manifest["sources"].items():
         both = [path for part in parts.values() for path in part]
         assert len(set(both)) == len(both) and set(both) <= sources
-        listed[library] = set(both)
-    assert listed["prod"] | listed["variants"] == sources
-    tables = {"src/table_prod.c", "src/table_variants.c"}
-    assert listed["prod"] - tables < listed["variants"] - tables
+        listed[half] = set(both)
+    assert listed["prod"] | listed["others"] == sources
+    assert "src/table.c" in listed["prod"] & listed["others"]
 
 
 def test_variants_are_in_step(manifest: dict) -> None:
@@ -99,15 +98,11 @@ def test_variants_are_in_step(manifest: dict) -> None:
                 assert options.choice(number) == v[number]
             assert v["name"] == variant_name(k["id"], options)
             assert v["class"] in classes
-            kind = {"glsl": ".spv", "qpu": ".qpu"}.get(v["target"], "")
-            assert v["source"] == f"src/{k['codec']}/{v['name']}{kind}.c"
-            place = f"{v['target']}/{k['codec']}/{v['name']}"
-            texts = {"glsl": f"{place}.comp", "qpu": f"{place}.s"}
-            assert v["file"] == texts.get(v["target"], v["source"])
-            assert {v["file"], v["source"]} <= manifest["files"].keys()
             part = "any" if v["target"] == "c" else "_".join([v["target"], *v["needs"]])
-            assert v["source"] in manifest["sources"]["variants"][part]
-            assert (v["source"] in manifest["sources"]["prod"][part]) == v["prod"]
+            kind = "" if part == "any" else f".{part}"
+            assert v["file"] == f"src/{k['codec']}/{k['id']}{kind}.c"
+            assert v["file"] in manifest["files"]
+            assert v["file"] in manifest["sources"]["prod" if v["prod"] else "others"][part]
         for name in classes:  # something for every item, on every machine
             assert any(v["class"] == name and v["target"] == "c" and v["prod"]
                        for v in k["variants"])  # fmt: skip
@@ -140,25 +135,28 @@ def test_meta_of_mixed_types(tmp_path: Path) -> None:
     assert kernel["meta_size"] == 16
 
 
-@pytest.mark.parametrize("library", ["prod", "variants"])
-def test_c_tables_contain_the_variants(library: str, generated: Generated, manifest: dict) -> None:
-    text = generated.files[f"src/table_{library}.c"]
-    named = re.findall(r'\.name = "(daedalus_\w+)"', text)
-    functions = re.findall(r"\.(?:cpu = |[gq]pu = &)(\w+)", text)
-    want = [v for k in manifest["kernels"] for v in k["variants"]
-            if v["prod"] or library == "variants"]  # fmt: skip
-    assert named == functions == [v["name"] for v in want]
-    for v in want:
-        entry = text.split(f'.name = "{v["name"]}"')[1].split("}")[0]
-        kernel = next(k for k in manifest["kernels"] if v in k["variants"])
-        index = [c["name"] for c in kernel["classes"]].index(v["class"])
-        assert f".class_index = {index}," in entry
-        assert f".rank = {v['rank']}," in entry
-        assert f".prod = {'true' if v['prod'] else 'false'}," in entry
-        before = text.split(f'.name = "{v["name"]}"')[0]
-        guards = re.findall(r"#if DAEDALUS_HAVE_(\w+)|#(endif)", before)
-        guard = guards[-1][0] if guards else ""
-        assert guard == GUARDS[v["target"]]
+def test_the_table_contains_the_variants(generated: Generated, manifest: dict) -> None:
+    text = generated.files["src/table.c"]
+    rows = re.findall(r"^  (\w+)\((daedalus_\w+), (\w+), (\d+), (\d+)\)$", text, re.MULTILINE)
+    want = [
+        (
+            v["target"].upper() + ("" if v["prod"] else "_OTHER"), v["name"],
+            "".join(f"DAEDALUS_NEEDS_{n.upper()}" for n in v["needs"]) or "0",
+            str([c["name"] for c in k["classes"]].index(v["class"])), str(v["rank"]),
+        )
+        for k in manifest["kernels"] for v in k["variants"]
+    ]  # fmt: skip
+    assert rows == want
+    for macro in {row[0] for row in rows}:
+        target, _, other = macro.lower().partition("_")
+        before, _, rest = text.partition(f"#define {macro}(n, f, c, r) {{")
+        guards = re.findall(r"^#(?:if (.+)|endif|else)$", before, re.MULTILINE)
+        guard = GUARDS[target] and f"DAEDALUS_HAVE_{GUARDS[target]}"
+        wanted = [g for g in (guard, other and "defined(DAEDALUS_OTHERS)") if g]
+        assert (guards[-1] if guards else "") == " && ".join(wanted), macro
+        entry = rest.partition("}")[0]
+        assert f'.target = "{target}"' in entry
+        assert f".prod = {'false' if other else 'true'}," in entry
 
 
 def test_functions_are_defined_and_declared(generated: Generated) -> None:
@@ -166,7 +164,7 @@ def test_functions_are_defined_and_declared(generated: Generated) -> None:
         header = generated.files[f"src/{v.kernel.codec}/variants.h"]
         if v.is_gpu:
             kind = "gpu" if v.shader is not None else "qpu"
-            assert f"const daedalus_{kind}_code {v.name} = {{" in generated.files[v.source]
+            assert f"const daedalus_{kind}_code {v.name} = {{" in generated.files[v.file]
             assert f"extern const daedalus_{kind}_code {v.name};" in header
             continue
         for name in (v.name, v.item_name):
@@ -182,7 +180,7 @@ def test_aliases_and_every_dispatch_function(generated: Generated, manifest: dic
             assert f"daedalus_{what}_{k['id']}(" in header
             assert f"daedalus_{what}_{k['id']}(" in source
         for alias in k["aliases"]:
-            assert f'"{alias}"' in generated.files["src/table_prod.c"]
+            assert f'"{alias}"' in generated.files["src/table.c"]
     assert "vp9_lpf4" in {a for k in manifest["kernels"] for a in k["aliases"]}
 
 

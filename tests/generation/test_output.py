@@ -90,7 +90,7 @@ def test_a_variant_names_its_spec_and_hash(generated: Generated) -> None:
         text = generated.files[v.file]
         assert v.input_hash in text and "@input-hash@" not in text
         assert f"from {v.kernel.loc.file} and" in text
-        assert v.name in generated.files[v.source]
+        assert v.name in text
 
 
 def test_the_hash_follows_the_spec(generated: Generated) -> None:

@@ -114,7 +114,7 @@ def test_gen_from_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
     """Anywhere, kernels without QPU variants."""
     write_spec(tmp_path / "specs", spec_text(in_stage("pass")))
     run(installed / "bin/daedalus", "gen", "--specs", "specs", "--out", "out", cwd=tmp_path)
-    assert (tmp_path / "out" / "src" / "test" / "daedalus_test_it__neon_full.c").is_file()
+    assert (tmp_path / "out" / "src" / "test" / "test_it.neon.c").is_file()
 
 
 def test_a_verb_that_needs_the_checkout_says_so(installed: Path, tmp_path: Path) -> None:

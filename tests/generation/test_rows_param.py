@@ -55,7 +55,7 @@ STAGES = {
 @pytest.mark.parametrize("name", STAGES)
 def test_rows_param(tmp_path: Path, name: str) -> None:
     number, body = STAGES[name]
-    table = emit.generate(load_text(tmp_path, HEAD + body), ()).files["src/table_prod.c"]
+    table = emit.generate(load_text(tmp_path, HEAD + body), ()).files["src/table.c"]
     assert re.findall(r"\.rows_param = (\d+)", table) == [str(number)]
 
 
@@ -78,5 +78,5 @@ def test_it(k):
     with k.stage(y=k.upto(rows, 8), x=8) as (y, x):
         out[y, x] = min(t[y, x], t[y + 2, x])
 """
-    table = emit.generate(load_text(tmp_path, text), ()).files["src/table_prod.c"]
+    table = emit.generate(load_text(tmp_path, text), ()).files["src/table.c"]
     assert re.findall(r"\.rows_param = (\d+)", table) == [str(number), "1"]

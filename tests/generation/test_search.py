@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`gen --search-qpu` of what rules choose: what few attempts refuse is searched as well."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,8 @@ def schedules(folder: Path) -> dict[str, Any]:
 
 
 def listed(folder: Path) -> set[str]:
-    return {p.stem for p in (folder / "out" / "qpu" / "test").glob("*.s")}
+    text = (folder / "out/src/test/test_it.qpu.c").read_text()
+    return set(re.findall(r"const daedalus_qpu_code (\w+) =", text))
 
 
 def test_a_search_leaves_nothing_for_the_next(

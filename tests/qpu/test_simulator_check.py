@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tampered import in_variant
 
 from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.paths import build_dir, repo_root
@@ -43,10 +44,14 @@ def _checked(name: str, program: Path) -> Outcome:
 
 def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
     """The check program with a change to the variant, which takes the library's place."""
-    text = (repo_root() / "generated" / variant.source).read_text()
-    assert text.count(old) >= 1, f"{variant.source} has no {old!r}"
-    source = tmp_path / Path(variant.source).name
-    source.write_text(text.replace(old, new, 1))
+    text = (repo_root() / "generated" / variant.file).read_text()
+
+    def change(own: str) -> str:
+        assert own.count(old) >= 1, f"{variant.name} has no {old!r}"
+        return own.replace(old, new, 1)
+
+    source = tmp_path / Path(variant.file).name
+    source.write_text(in_variant(variant, change)(text))
     library = build_dir() / "host" / "libdaedalus_variants.a"
     return native.compile_program(
         "host",
@@ -92,27 +97,17 @@ def test_every_kind_of_items_is_right(name: str) -> None:
 # What is changed, in which variant, and how that is noticed: a wrong value, or the simulator's or
 # the program's message.
 TAMPERED = {
-    "a constant": ("qpu_full_p4", "QPU_CONSTANT, 0, 255 }", "QPU_CONSTANT, 0, 127 }", "expected"),
-    "items left out": ("qpu_full_p4", "QPU_ITEMS, 0, 0 }", "QPU_CONSTANT, 0, 1 }", "expected"),
-    "a stride": (
-        "qpu_full_p4",
-        "QPU_STRIDE, 0, 0 }",
-        "QPU_CONSTANT, 0, 9999999 }",
-        "nearest buffer",
-    ),
-    "records of nobody": (
-        "qpu_full_p4",
-        "QPU_RECORDS, 0, 0 }",
-        "QPU_BASE, 1, 0 }",
-        "multiple of 4",
-    ),
+    "a constant": ("qpu_full_p4", "CONSTANT(255)", "CONSTANT(127)", "expected"),
+    "items left out": ("qpu_full_p4", "ITEMS", "CONSTANT(1)", "expected"),
+    "a stride": ("qpu_full_p4", "STRIDE(0)", "CONSTANT(9999999)", "nearest buffer"),
+    "records of nobody": ("qpu_full_p4", "RECORDS", "BASE(1)", "multiple of 4"),
     "scratch memory": (
         "qpu_full",
         ".scratch_bytes = 256",
         ".scratch_bytes = 192",
         "nearest buffer",
     ),
-    "an instruction": ("qpu_full_p4", "UINT64_C(0x", "~UINT64_C(0x", ".word"),
+    "an instruction": ("qpu_full_p4", "0x", "~0x", ".word"),
     "a form that it does not tell": (
         "h264_idct8__qpu_full_p8_word_keep",
         ".forms = DAEDALUS_QPU_FORM_FLAGS_SWITCH",

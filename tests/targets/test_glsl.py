@@ -9,8 +9,10 @@ import pytest
 from spec_support import HEAD, load_text, marked_line, spec_text
 
 from daedalus.dsl.errors import SpecError
+from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile.emit import entry_variants, environment
-from daedalus.generator.compile.registry import Entry, load
+from daedalus.generator.compile.registry import Entry, find, load
 from daedalus.generator.compile.variants import Variant, make_variant
 from daedalus.generator.options import Options, options_of
 from daedalus.generator.passes.pipeline import lower
@@ -164,17 +166,16 @@ def test_modules_are_taken_where_other_tools_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spirv, "toolchain", lambda: "")
-    file = tmp_path / "src" / "x.spv.c"
-    file.parent.mkdir()
-    file.write_text(
-        f"/*\n * GLSL {spirv.digest('text')}\n * made by something\n */\n"
-        "static const uint32_t spirv[] = {\n  0x00000001,\n  0x00000002,\n};\n"
-    )
-    modules = spirv.Modules(tmp_path)
-    assert modules.array("src/x.spv.c", "text") == ("something", ["0x00000001,", "0x00000002,"])
-    assert modules.taken == ["src/x.spv.c"]
-    with pytest.raises(Exception, match="not installed, and needed to make src/x"):
-        modules.array("src/x.spv.c", "another text")
+    monkeypatch.setattr(spirv, "_compiled", lambda *_: pytest.fail("there are no tools"))
+    entry = find(load(), "vp9_idct8")
+    assert entry is not None
+    for v in entry_variants(entry, ("glsl",)):
+        modules = spirv.Modules(repo_root() / "generated")
+        module = modules.of(v.file, v.name, v.text)
+        assert module.words[0] == 0x07230203 and module.made_by == spirv.PINNED
+        assert modules.taken == [v.name]
+        with pytest.raises(UserError, match=f"not installed, and needed to make {v.name}"):
+            modules.of(v.file, v.name, f"{v.text} ")
 
 
 # ------------------------------------------------------------------ refusals

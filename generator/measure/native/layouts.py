@@ -95,7 +95,7 @@ def _program() -> tuple[Path, list[str]]:
             root / LAYOUT["program"],
             root / LAYOUT["plain"],
             *(root / "runtime" / "tune" / f"{name}.c" for name in ("base", "samples")),
-            *(root / "generated" / v["source"] for _, v in variants),
+            *(root / "generated" / file for file in {v["file"]: 0 for _, v in variants}),
         ],
         includes=[
             place,

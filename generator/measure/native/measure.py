@@ -13,6 +13,7 @@ from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run as run_program
 from daedalus.generator.base.progress import say
 from daedalus.generator.compile.registry import Entry, find, load
+from daedalus.generator.compile.variants import file_name
 from daedalus.generator.host import native
 from daedalus.generator.measure.native import items
 from daedalus.generator.measure.native.cases import CASES
@@ -135,10 +136,9 @@ def _vector(case: Case, entry: Entry) -> Options:
     )  # fmt: skip
 
 
-def _names(kind: str, case: Case, entry: Entry) -> str:
+def _options(kind: str, case: Case, entry: Entry) -> Options:
     vector = BUILDS[kind][0] == "vector"
-    options = _vector(case, entry) if vector else options_of("c", case.class_name)
-    return variant_name(entry.kernel.id, options)
+    return _vector(case, entry) if vector else options_of("c", case.class_name)
 
 
 def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:
@@ -146,8 +146,8 @@ def _library(compiler: str, kind: str, found: list[tuple[Case, Entry]]) -> Path:
     if shutil.which(compiler) is None:
         raise UserError(f"{compiler} is not installed", "run ./daedalus setup", EXIT_MISSING)
     source = repo_root() / "generated" / "src"
-    names = dict.fromkeys((e.kernel.codec, _names(kind, c, e)) for c, e in found)
-    files = [source / codec / f"{name}.c" for codec, name in names]
+    names = {(e.kernel.codec, file_name(e.kernel.id, _options(kind, c, e))): 0 for c, e in found}
+    files = [source / codec / name for codec, name in names]
     missing = [f.name for f in files if not f.is_file()]
     if missing:
         raise UserError(f"generated/ lacks {missing[0]}", "run ./daedalus gen", EXIT_FAILED)
@@ -195,7 +195,8 @@ def _program(name: str, theirs: oracle.Entry | None, generated: Path) -> Path:
 
 def _ours(case: Case, entry: Entry, libraries: dict[tuple[str, str], Path]) -> Iterator[str]:
     for (compiler, kind), library in libraries.items():
-        yield f"{compiler} {kind}={library}:{_names(kind, case, entry)}"
+        name = variant_name(entry.kernel.id, _options(kind, case, entry))
+        yield f"{compiler} {kind}={library}:{name}"
 
 
 def _row(case: Case, variant: str, said: str) -> Row:

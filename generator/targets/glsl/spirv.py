@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""GLSL to SPIR-V, as an array in C.
+"""GLSL to SPIR-V.
 
 The bytes depend on the versions of the tools. Those in generated/ are of the pinned ones; where
 others are installed, or none, a module is taken from there as long as it was made of the same GLSL,
@@ -25,7 +25,6 @@ TOOLS = ("glslangValidator", "spirv-opt", "spirv-val")
 PINNED = "glslang 11:12.0.0, SPIRV-Tools v2023.1"
 _TARGET = ("--target-env", "vulkan1.1")
 _OPTIMISE = ("-O", "--strip-debug", "--preserve-bindings", "--preserve-spec-constants")
-_PER_LINE = 8
 # Of the SPIR-V specification: words before the first instruction, OpDecorate, decorations.
 _HEADER, _DECORATE, _ALIASED, _BINDING = 5, 71, 20, 33
 
@@ -45,44 +44,54 @@ def toolchain() -> str:
     return f"glslang {glslang}, SPIRV-Tools {version('spirv-opt', r'SPIRV-Tools (v[0-9.]+)')}"
 
 
+@dataclass(frozen=True)
+class Module:
+    """A shader's SPIR-V, and the versions of the tools that made it."""
+
+    words: tuple[int, ...]
+    made_by: str
+
+
 @dataclass
 class Modules:
     """Where modules come from: made here, or taken from what is checked in.
 
     folder  the generated/ that they may be taken from
-    taken   files that were taken without being made anew
+    taken   variants whose module was taken without being made anew
     """
 
     folder: Path | None = None
     taken: list[str] = field(default_factory=list)
 
-    def array(self, path: str, glsl: str) -> tuple[str, list[str]]:
-        """Toolchain and lines of the array for a shader that is kept as `path` below generated/."""
+    def of(self, path: str, name: str, glsl: str) -> "Module":
+        """The module of a variant's shader, which is kept in the file `path` below generated/."""
         if toolchain() != PINNED:
-            known = self._checked_in(path, glsl)
+            known = self._checked_in(path, name, glsl)
             if known is not None:
-                self.taken.append(path)
+                self.taken.append(name)
                 return known
         if not toolchain():
             raise UserError(
                 f"{', '.join(t for t in TOOLS if shutil.which(t) is None)}: not installed, and"
-                f" needed to make {path}",
+                f" needed to make {name}",
                 "apt-get install glslang-tools spirv-tools, or ./daedalus setup",
                 EXIT_MISSING,
             )
-        return toolchain(), array_lines(compile_shader(glsl, path))
+        module = compile_shader(glsl, name)
+        return Module(struct.unpack(f"<{len(module) // 4}I", module), toolchain())
 
-    def _checked_in(self, path: str, glsl: str) -> tuple[str, list[str]] | None:
+    def _checked_in(self, path: str, name: str, glsl: str) -> "Module | None":
         file = None if self.folder is None else self.folder / path
         if file is None or not file.is_file():
             return None
-        text = file.read_text()
-        made_of = re.search(r"^ \* GLSL (\w+)$", text, re.MULTILINE)
-        made_by = re.search(r"^ \* made by (.+)$", text, re.MULTILINE)
-        array = re.search(r"spirv\[\] = \{\n(.*?)\n\};", text, re.DOTALL)
-        if not (made_of and made_by and array) or made_of[1] != digest(glsl):
+        found = re.search(
+            rf"; of GLSL (\w+) by (.+) \*/\nconst daedalus_gpu_code {name} = {{"
+            r"\n *\.spirv = \(const uint32_t\[\]\){([\d,\s]*)}",
+            file.read_text(),
+        )
+        if not found or found[1] != digest(glsl):
             return None
-        return made_by[1], [line.strip() for line in array[1].splitlines()]
+        return Module(tuple(int(w) for w in found[3].split(",")[:-1]), found[2])
 
 
 def digest(glsl: str) -> str:
@@ -146,16 +155,3 @@ def decorated(module: bytes, bindings: set[int]) -> bytes:
             made += [3 << 16 | _DECORATE, words[at + 1], _ALIASED]
         at += length
     return struct.pack(f"<{len(made)}I", *made)
-
-
-def array_lines(module: bytes) -> list[str]:
-    """The words of a module as lines of C."""
-    return word_lines(list(struct.unpack(f"<{len(module) // 4}I", module)))
-
-
-def word_lines(words: list[int]) -> list[str]:
-    """Words as lines of an initialiser."""
-    return [
-        " ".join(f"0x{w:08x}," for w in words[at : at + _PER_LINE])
-        for at in range(0, len(words), _PER_LINE)
-    ]

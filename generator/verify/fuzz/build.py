@@ -11,6 +11,7 @@ from daedalus.generator.base.outputs import refresh
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.compile import emit
 from daedalus.generator.compile.registry import Entry
+from daedalus.generator.compile.sources import OTHERS
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.host import fetch, native
 from daedalus.generator.options import CPU_TARGETS
@@ -47,7 +48,7 @@ class Build:
         own = [v for v in self.variants if v.options.target in shown]
         source = self.folder / f"{device.target}-{device.arch}.c"
         source.write_text(_unit(own))
-        flags = [self.level, "-g0", f"-I{self.folder / 'generated' / 'src'}"]
+        flags = [self.level, "-g0", f"-D{OTHERS}=1", f"-I{self.folder / 'generated' / 'src'}"]
         system: list[Path] = []
         if neon:
             flags.append("-DDAEDALUS_HAVE_NEON=1")
@@ -95,17 +96,13 @@ def _stop_at_findings() -> None:
 
 
 def _unit(own: list[Variant]) -> str:
-    """One translation unit of the table and all variants; their static names are made unique."""
+    """One translation unit of the table and all variants, which are `prod`; a kernel's tables are
+    in several files, and in other kernels under the same name, so each file's are named apart."""
     digest = hashlib.sha256("".join(v.text for v in own).encode()).hexdigest()
-    lines = [f"/* {digest} */", "#include <daedalus.h>", '#include "table_variants.c"']
-    for n, v in enumerate(own):
-        bodies = {
-            "one_item",
-            "one_panel",
-            f"items_{v.options.choice('items')}",
-            *map(table_name, v.kernel.tables),
-        }
-        lines += [f"#define {b} {b}_of_{n}" for b in sorted(bodies)]
-        lines.append(f'#include "{v.file.removeprefix("src/")}"')
-        lines += [f"#undef {b}" for b in sorted(bodies)]
+    lines = [f"/* {digest} */", "#include <daedalus.h>", '#include "table.c"']
+    tables = {v.file: sorted(map(table_name, v.kernel.tables)) for v in own}
+    for n, (file, names) in enumerate(tables.items()):
+        lines += [f"#define {name} {name}_of_{n}" for name in names]
+        lines.append(f'#include "{file.removeprefix("src/")}"')
+        lines += [f"#undef {name}" for name in names]
     return "\n".join(lines) + "\n"
