@@ -19,7 +19,7 @@ from daedalus.generator.cli import check as check_verb
 from daedalus.generator.compile.emit import entry_variants
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.host import native
-from daedalus.generator.options import CPU_TARGETS
+from daedalus.generator.options import CPU_TARGETS, parse_variant
 from daedalus.generator.verify import crosscheck, crosscheck_items
 from daedalus.generator.verify.witness import witness_file
 
@@ -86,16 +86,18 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tampered:
 def tampered(tree: Tampered):
     """Builds the check program from generated code with one change."""
 
-    def build(kernel: str, old: str, new: str) -> Path:
-        entry = find(load(), kernel)
-        assert entry is not None
-        own = entry_variants(entry, ("c",))
-        (variant,) = [v for v in own if v.options.class_name == "full"]
+    def build(where: str, old: str, new: str) -> Path:
+        """`where`: a variant, or the codec's file for many items."""
 
         def change(text: str) -> str:
-            assert text.count(old) >= 1, f"{variant.name} has no {old!r}"
+            assert text.count(old) >= 1, f"{where} has no {old!r}"
             return text.replace(old, new, 1)
 
+        if where == "items.c":
+            return tree.program("src/vp9/items.c", change)
+        entry = find(load(), parse_variant(where)[0])
+        assert entry is not None
+        (variant,) = [v for v in entry_variants(entry, CPU_TARGETS) if v.name == where]
         return tree.program(variant.file, in_variant(variant, change))
 
     return build
@@ -116,7 +118,7 @@ def outcome_of(program: Path, name: str, variant: str) -> crosscheck.Outcome:
 
 
 def test_untampered_is_good(tampered):
-    program = tampered("vp9_idct8", "15137", "15137")
+    program = tampered("daedalus_vp9_idct8__c_full", "15137", "15137")
     assert outcome_of(program, "vp9_idct8", "daedalus_vp9_idct8__c_full").good
 
 
@@ -136,7 +138,7 @@ def test_untampered_is_good(tampered):
 )
 def test_wrong_value_is_noticed(tampered, name, old, new):
     variant = f"daedalus_{name}__c_full"
-    outcome = outcome_of(tampered(name, old, new), name, variant)
+    outcome = outcome_of(tampered(variant, old, new), name, variant)
     assert outcome.mismatches > 0
     assert not outcome.good
     line = outcome.failures[0]
@@ -149,7 +151,7 @@ def test_wrong_value_is_noticed(tampered, name, old, new):
 
 def test_stray_write_is_noticed(tampered):
     program = tampered(
-        "daedalus_vp9_lpf4_v__c_full.c",
+        "daedalus_vp9_lpf4_v__c_full",
         "for (int i = 0; i < 8; i++)",
         "for (int i = 0; i < 9; i++)",
     )
@@ -161,7 +163,7 @@ def test_stray_write_is_noticed(tampered):
 def test_stray_read_is_noticed(tampered):
     """Reading a row below the last item changes no value; the page behind it is out of reach."""
     program = tampered(
-        "daedalus_vp9_idct8__c_full.c",
+        "daedalus_vp9_idct8__c_full",
         "dst[x] = (uint8_t)",
         "(void)*(volatile const uint8_t *)&dst[8 * dst_stride + x]; dst[x] = (uint8_t)",
     )
@@ -172,7 +174,7 @@ def test_stray_read_is_noticed(tampered):
 
 def test_write_to_input_is_noticed(tampered):
     program = tampered(
-        "daedalus_vp9_idct8__c_full.c", "dst[x] = (uint8_t)",
+        "daedalus_vp9_idct8__c_full", "dst[x] = (uint8_t)",
         "((int16_t *)(uintptr_t)coeffs)[x] ^= 1; dst[x] = (uint8_t)",
     )  # fmt: skip
     outcome = outcome_of(program, "vp9_idct8", "daedalus_vp9_idct8__c_full")
@@ -245,7 +247,7 @@ ITEMS_TAMPERED = {
 def test_a_wrong_function_for_many_items_is_noticed(tampered, case: str) -> None:
     options, old, new, said, publicly = ITEMS_TAMPERED[case]
     variant = f"daedalus_vp9_idct8__{BEST}_{options}"
-    own, public = items_outcomes(tampered(f"{variant}.c", old, new), "vp9_idct8", variant)
+    own, public = items_outcomes(tampered(variant, old, new), "vp9_idct8", variant)
     assert not own.good
     assert any(said in f for f in own.failures)
     assert public.good != publicly
@@ -291,9 +293,9 @@ def test_another_class_s_function_is_noticed(tampered):
 def test_one_set_of_parameters_is_one(tampered):
     """A function that goes on to the next struct, which is not there, is told from one that
     stays."""
-    file = "daedalus_vp9_lpf4_v__c_full.c"
-    program = tampered(file, "meta += meta_step;", "meta += 1;")
-    own, _ = items_outcomes(program, "vp9_lpf4_v", file.removesuffix(".c"), "c")
+    variant = "daedalus_vp9_lpf4_v__c_full"
+    program = tampered(variant, "meta += meta_step;", "meta += 1;")
+    own, _ = items_outcomes(program, "vp9_lpf4_v", variant, "c")
     assert not own.good
     assert all("column item" in f for f in own.failures)
 
@@ -324,9 +326,7 @@ TALL_TAMPERED = {
 @pytest.mark.parametrize("case", TALL_TAMPERED)
 def test_a_wrong_function_for_tall_blocks_is_noticed(tampered, case: str) -> None:
     variant = "daedalus_vp9_copy8__c_rows8"
-    own, public = items_outcomes(
-        tampered(f"{variant}.c", *TALL_TAMPERED[case]), "vp9_copy8", variant, "c"
-    )
+    own, public = items_outcomes(tampered(variant, *TALL_TAMPERED[case]), "vp9_copy8", variant, "c")
     assert not own.good
     assert all("tall item" in f for f in own.failures)
     assert public.good

@@ -229,7 +229,7 @@ def test_higher_blocks_are_one_call_of_the_function_for_them(tmp_path: Path) -> 
     assert (
         "void daedalus_tall_test_rows__c_full(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t"
         " *src, ptrdiff_t src_stride, size_t n_pieces) { for (; n_pieces > 0; n_pieces--) {"
-        " one_item(dst, dst_stride, src, src_stride, 8); dst += 8 * dst_stride;"
+        " one_item_test_rows__c_full(dst, dst_stride, src, src_stride, 8); dst += 8 * dst_stride;"
         " src += 8 * src_stride; } }" in " ".join(text.split())
     )
 

@@ -60,10 +60,10 @@ def test_planes_have_steps_and_parameters_one_struct_or_many(generated: Generate
 
 
 def test_a_variant_goes_on_by_steps_in_bytes(generated: Generated) -> None:
-    text = _only(generated, "src/", "void daedalus_items_test_it__c_full(", "one_item")
+    text = _only(generated, "src/", "void daedalus_items_test_it__c_full(", "one_item_test_it")
     body = _function(text, "daedalus_items_test_it__c_full")
     for line in (
-        "one_item(px, px_stride, q, q_stride, c, meta->p, meta->ts);",
+        "one_item_test_it__c_full(px, px_stride, q, q_stride, c, meta->p, meta->ts);",
         "px += px_step;",
         "q = (const int16_t *)((const uint8_t *)q + q_step);",
         "c += 4;",

@@ -11,6 +11,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.compile.emit import entry_variants
 from daedalus.generator.compile.registry import find, load
+from daedalus.generator.compile.sources import OTHERS
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.host import native
 from daedalus.generator.verify import crosscheck, qpu_check
@@ -62,7 +63,7 @@ def _tampered(tmp_path: Path, variant: Variant, old: str, new: str) -> Path:
             repo_root() / "generated" / "src" / variant.kernel.codec,
         ],
         libraries=[library, tools.simulator()],
-        flags=["-DCHECK_SIMULATOR=1"],
+        flags=["-DCHECK_SIMULATOR=1", *(() if variant.prod else (f"-D{OTHERS}=1",))],
     )  # fmt: skip
 
 
