@@ -146,7 +146,7 @@ def test_from_new_to_verified_without_a_change_in_the_core(tree: Tree) -> None:
 def test_a_kernel_that_gathers_goes_the_same_way(tree: Tree) -> None:
     wanted = {"neon_full", "vector_full", "c_full", "qpu_full_p16_word", "qpu_full_p8"}
     verified(tree, "sao8", GATHER, wanted)
-    code = tree.folder / "generated" / "src" / "hevc" / "daedalus_hevc_sao8__neon_full.c"
+    code = tree.folder / "generated" / "src" / "hevc" / "hevc_sao8.neon.c"
     assert "vqtbl1_u8(" in code.read_text()
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from daedalus.generator.base import records
 from daedalus.generator.compile import qpu_choices
-from daedalus.generator.compile.registry import load
+from daedalus.generator.compile.emit import entry_variants
+from daedalus.generator.compile.registry import find, load
 from daedalus.generator.measure.gpu.compare import wishes
 from daedalus.generator.options import QPU, variant_name
 from daedalus.v3d import tools
@@ -42,6 +43,24 @@ def _variants() -> dict[str, dict[str, Any]]:
     }
 
 
+@cache
+def _assembly(kernel: str) -> dict[str, str]:
+    """The texts of its variants by name."""
+    entry = find(load(), kernel)
+    assert entry is not None
+    return {v.name: v.text for v in entry_variants(entry, (QPU,))}
+
+
+def _code(v: dict[str, Any]) -> str:
+    """What of its file is the variant's."""
+    text = (GENERATED / v["file"]).read_text()
+    return text.partition(f"const daedalus_qpu_code {v['name']} = {{\n")[2].partition("\n};")[0]
+
+
+def _certain(variants: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [v for v in variants if ".forms = 0," in _code(v)]
+
+
 def _of(kernel: str) -> list[dict[str, Any]]:
     return [v for v in _variants().values() if v["kernel"] == kernel]
 
@@ -68,36 +87,35 @@ def test_there_is_a_variant_for_any_item_and_any_memory(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_there_is_a_variant_of_certain_forms_for_any_item_and_any_memory(kernel: str) -> None:
     full = [v for v in _of(kernel) if v["prod"] and v["class"] == "full"]
-    certain = [v for v in full if ".forms = 0," in (GENERATED / v["source"]).read_text()]
-    assert any({"word", "unaligned"}.isdisjoint(v["name"].split("_")) for v in certain)
+    assert any({"word", "unaligned"}.isdisjoint(v["name"].split("_")) for v in _certain(full))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_behind_an_uncertain_form_stands_a_variant_without(kernel: str) -> None:
     for v in _of(kernel):
-        code = (GENERATED / v["source"]).read_text()
-        if v["prod"] and ".forms = 0," not in code:
+        if v["prod"] and not _certain([v]):
             behind = [w for w in _of(kernel) if w["prod"] and w["rank"] > v["rank"]]
-            certain = [w for w in behind if ".forms = 0," in (GENERATED / w["source"]).read_text()]
-            assert any(w["class"] in (v["class"], "full") for w in certain), v["name"]
+            assert any(w["class"] in (v["class"], "full") for w in _certain(behind)), v["name"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_text_is_what_the_words_are(name: str) -> None:
+def test_the_text_is_what_the_words_are(name: str, tmp_path: Path) -> None:
     """What a person reads, assembled anew, is what the library holds; and it keeps the rules."""
     v = _variants()[name]
-    text, source = (GENERATED / v[part] for part in ("file", "source"))
-    program = str(tools.program())
+    text = tmp_path / "variant.s"
+    text.write_text(_assembly(v["kernel"])[name])
+    code, program = _code(v), str(tools.program())
     done = subprocess.run([program, "asm", str(text)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    array = re.search(r" words\[\] = \{(.*?)\};", source.read_text(), re.DOTALL)
+    array = re.search(r"\.words = \(const uint64_t\[\]\)\{([0-9a-fx,\s]*)\}", code)
     assert array is not None
-    words = re.findall(r"UINT64_C\(0x([0-9a-f]{16})\)", array[1])
-    assert [w.removeprefix("0x") for w in done.stdout.split()] == words
+    words = array[1].replace(",", " ").split()
+    assert done.stdout.split() == words
+    assert f".n_words = {len(words)}," in code
     assert len(words) == v["figures"]["instructions"]
     threads = str(v["figures"]["threads"])
     argv = [program, "check", "--threads", threads, str(text)]
-    if "FORM_FLAGS_SWITCH" not in source.read_text():
+    if "FORM_FLAGS_SWITCH" not in code:
         argv.insert(2, "--flags-lost")
     checked = subprocess.run(argv, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
@@ -134,7 +152,7 @@ FEWER = {"daedalus_vp9_mc_4hv_avg__qpu_sub4_p16_word_unaligned_dot_shuffle": 0.8
 @pytest.mark.parametrize("name", NAMES)
 def test_comments_lead_to_the_spec(name: str) -> None:
     """Of the loop's instructions that are there for the spec nine of ten tell a line of it."""
-    text = (GENERATED / _variants()[name]["file"]).read_text()
+    text = _assembly(_variants()[name]["kernel"])[name]
     asked = of_the_spec(text)
     told = [remarks for remarks in asked if any(map(A_LINE.match, remarks))]
     assert asked and len(told) >= FEWER.get(name, 0.9) * len(asked)
@@ -172,7 +190,7 @@ def test_every_line_that_stores_is_told(name: str) -> None:
     """Also of stores that wait for the stage's loads: lines of the spec that store, in comments."""
     v = _variants()[name]
     spec = (GENERATED.parent / v["spec"]).read_text().splitlines()
-    text = (GENERATED / v["file"]).read_text()
+    text = _assembly(v["kernel"])[name]
     told = {int(n) for n in re.findall(r"(?<![:\w])(\d+) store dst", text)}
     assert told and all(re.search(r"\] = ", spec[n - 1]) for n in told)
     assert not re.search(r"tmud, [^#]*# (s\d+ )?\d+ stage$", text, re.MULTILINE)
