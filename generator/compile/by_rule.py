@@ -100,9 +100,12 @@ def _shaders(f: Facts, name: str) -> Iterator[Slot]:
     ways = [options_of("glsl", name, points=p) for p in order]
     ways = [w for w in ways if f.points_change(w) and not f.cut_in_vain(w, INVOCATIONS)]
     words = tuple(_dressed(f, w) for w in ways)
+    # Where shared memory does not do, with temps in as few words as there are.
+    packed = [w for way in ways if f.packs(w := way.with_choice("pack", True))]
+    plain = (*ways, *packed)
     yield Slot("glsl", True, words)
-    yield Slot("glsl", name == FULL, tuple(ways))
-    yield Slot("glsl", False, words[1:] + tuple(ways))
+    yield Slot("glsl", name == FULL, plain)
+    yield Slot("glsl", False, words[1:] + plain)
 
 
 def _dressed(f: Facts, plain: Options) -> Options:

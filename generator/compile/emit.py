@@ -42,7 +42,7 @@ _RANKS = {"neon": 100, "vector": 400, "c": 500, "glsl": 900, "qpu": 1300}
 class Generated:
     """Path below generated/ -> text; and what stands behind it.
 
-    taken       files whose SPIR-V was taken as it is, since the tools that made it are not here
+    taken       variants whose SPIR-V was taken as it is, since the tools that made it are not here
     unrecorded  variants that options.toml lists, whose best schedule is not on record
     chosen      of kernels whose variants were chosen by rule, what is to be on record
     """

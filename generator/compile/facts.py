@@ -12,7 +12,7 @@ from daedalus.dsl.ir import Kernel, Op, Stage, i8, u8
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.options import POINTS, ROWS, Options, options_of
 from daedalus.generator.passes.pipeline import Lowered, lower, passes
-from daedalus.generator.targets.gpu.device import NotLowerable
+from daedalus.generator.targets.gpu.device import SHARED_BYTES, NotLowerable
 from daedalus.generator.targets.gpu.temps import TempLayouts
 from daedalus.generator.targets.neon.lanes import Lanes
 from daedalus.generator.targets.neon.strips import walks_of
@@ -190,7 +190,9 @@ class Facts:
 
         def find() -> int:
             kernel = self.after(bare, "scalars")
-            return TempLayouts(kernel, Ranges(kernel), packed=options.choice("pack")).bytes_an_item
+            packed = options.choice("pack")
+            found = TempLayouts(kernel, Ranges(kernel), packed=packed, most=SHARED_BYTES)
+            return found.bytes_an_item
 
         return self._once(("shared", bare), find)
 

@@ -30,6 +30,7 @@ def texts(
     environment: jinja2.Environment, variants: Sequence[Variant], modules: spirv.Modules
 ) -> dict[str, str]:
     """The files of these variants, by path."""
+    modules.prepare((v.name, v.text) for v in variants if v.shader is not None)
     ordered = sorted(variants, key=lambda v: v.file)  # stable: ranks stay in order
     return {
         file: text(environment, list(own), modules)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """AV1's inverse DCT of blocks of 64 rows, 8 bit: the largest transform that a decoder has.
 
-Of 64 frequencies the decoder reads the lower 32. A transform of 64 values is made in two stages: of
-the even frequencies, whose results lie in memory, and of the odd ones, which meets them one by one.
-So no stage has many more than 32 values alive.
+Of 64 frequencies the decoder reads the lower 32. A transform of 64 values is made in three stages:
+of the even frequencies, of the odd ones, and what joins them. So no stage has many more than 32
+values alive.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,23 @@ from math import cos, pi
 
 import numpy as np
 
-from daedalus.dsl.lang import KernelBuilder, Value, clip, clip_u8, i16, kernel, round_shift, u8, u16
+from daedalus.dsl.lang import (
+    KernelBuilder,
+    LaneIndex,
+    Value,
+    clip,
+    clip_u8,
+    i16,
+    kernel,
+    round_shift,
+    u8,
+    u16,
+)  # fmt: skip
 
 Bound = Callable[[Value], Value]
-Source = Callable[[int, Value], Value]  # by frequency and row or column
-Store = Callable[[int, Value, Value], None]  # by place, row or column, and value
+Place = int | LaneIndex
+Source = Callable[[int, LaneIndex], Value]  # by frequency and row or column
+Store = Callable[[Place, LaneIndex, Value], None]  # by place, row or column, and value
 COS128 = [round(4096 * cos(n * pi / 128)) for n in range(65)]  # Cos128_Lookup, 7.13.2.1
 CODED = 32  # frequencies of a side, at most
 
@@ -62,11 +74,11 @@ class Array:
 
     def joined(self, x: Value | None, y: Value | None, shift: int = 0) -> Value | None:
         """The sum of what there is, rounded."""
-        if x is None or y is None:
-            found = y if x is None else x
-        else:
-            found = x + y
-        return round_shift(found, shift) if found is not None and shift else found
+        there = [value for value in (x, y) if value is not None]
+        if not there:
+            return None
+        found = there[0] if len(there) == 1 else there[0] + there[1]
+        return round_shift(found, shift) if shift else found
 
     def put(self, place: int, value: Value | None) -> None:
         if value is None:
@@ -166,24 +178,25 @@ def av1_inverse(k: KernelBuilder, width: int) -> None:
 
     def both_halves(count: int, source: Source, store: Store) -> None:
         """The transform of 64 values, of so many rows or columns; `source` of a frequency."""
-        kept = k.temp(f"even{count}", (32, count))
+        even, odd = (k.temp(f"{name}{count}", (32, count)) for name in ("even", "odd"))
         with k.stage(n=count) as n:
             t = Array({2 * i: source(2 * brev(4, i), n) for i in range(16)}, fits)
             dct32(t, 5)
             for place in range(32):
-                kept[place, n] = t.t[place]
+                even[place, n] = t.t[place]
         with k.stage(n=count) as n:
-            odd = Array({32 + 2 * i: source(2 * brev(4, i) + 1, n) for i in range(16)}, fits)
-            odd64(odd)
-            for i in range(32):
-                even = kept[i, n]
-                store(i, n, fits(even + odd.t[63 - i]))
-                store(63 - i, n, fits(even - odd.t[63 - i]))
+            t = Array({32 + 2 * i: source(2 * brev(4, i) + 1, n) for i in range(16)}, fits)
+            odd64(t)
+            for place in range(32):
+                odd[place, n] = t.t[32 + place]
+        with k.stage(i=32, n=count) as (i, n):
+            store(i, n, fits(even[i, n] + odd[31 - i, n]))
+            store(63 - i, n, fits(even[i, n] - odd[31 - i, n]))
 
-    def row(place: int, v: Value, value: Value) -> None:
+    def row(place: Place, v: LaneIndex, value: Value) -> None:
         rows[v, place] = clip(round_shift(value, 2), i16.lo, i16.hi)
 
-    def pixel(y: int, x: Value, value: Value) -> None:
+    def pixel(y: Place, x: LaneIndex, value: Value) -> None:
         dst[y, x] = clip_u8(dst[y, x] + round_shift(value, 4))
 
     if width == 64:

@@ -8,14 +8,11 @@ tests compile.
 """
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from copied_tree import Tree
 from spec_support import write_spec
 
 from daedalus.dsl import interp, vectors
@@ -23,7 +20,6 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.compile.registry import load
 from daedalus.generator.host import native
 
-ROOT = Path(__file__).parents[2]
 SPEC = Path(__file__).with_name("hevc_idst4.py").read_text()
 GATHER = Path(__file__).with_name("hevc_sao8.py").read_text()
 ITEMS = 10_000
@@ -45,56 +41,10 @@ def hevc_untold(k: KernelBuilder) -> None:
 KEPT = "h264"  # the codec
 
 
-class Tree:
-    """A copy of the tree, as a git repository of one commit."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        ignored = [line.strip("/") for line in (ROOT / ".gitignore").read_text().split()]
-        shutil.copytree(
-            ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(".git", *ignored)
-        )
-        (folder / "build").mkdir()
-        for fetched in ("apt", "oracles"):  # what is fetched serves every checkout
-            if (ROOT / "build" / fetched).is_dir():
-                (folder / "build" / fetched).symlink_to((ROOT / "build" / fetched).resolve())
-        for codec in (folder / "dsl" / "kernels").iterdir():
-            if codec.is_dir() and codec.name != KEPT:
-                shutil.rmtree(codec)
-        self.run("gen")
-        self._git("init", "-q")
-        self._git("add", "-A")
-        self._git("commit", "-q", "-m", "as it is")
-
-    def _git(self, *words: str) -> str:
-        identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-        done = subprocess.run(
-            ["git", *identity, "-c", "commit.gpgsign=false", *words],
-            cwd=self.folder, capture_output=True, text=True,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def changed(self) -> set[str]:
-        """The files that differ from the commit, or are not in it."""
-        lines = self._git("status", "--porcelain", "--untracked-files=all").splitlines()
-        return {line[3:] for line in lines}
-
-    def run(self, *words: str) -> str:
-        """Stdout of a verb; it has to succeed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "daedalus.generator.cli.main", *words], cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(self.folder / "python")},
-            capture_output=True, text=True,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{words}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
-        return done.stdout
-
-
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """The copy; what one test puts there the next one finds."""
-    return Tree(tmp_path_factory.mktemp("copy") / "tree")
+    return Tree(tmp_path_factory.mktemp("copy") / "tree", KEPT)
 
 
 def verified(tree: Tree, name: str, text: str, wanted: set[str]) -> None:

@@ -94,6 +94,32 @@ def test_the_smaller_of_two_kinds_of_numbers(tmp_path: Path) -> None:
     assert "int(min(" in text
 
 
+# 2,048 elements each: a word an element, two of them are as much shared memory as there is.
+IN_TURN = """
+t0, t1, t2, t3 = (k.temp(f"t{n}", (64, 32)) for n in range(4))
+with k.stage(y=64, x=32) as (y, x):
+    t0[y, x] = px[0, 0] + k.lane(x) * 3 - k.lane(y)
+with k.stage(y=64, x=32) as (y, x):
+    t1[y, x] = t0[63 - y, x] * 2
+with k.stage(y=64, x=32) as (y, x):
+    t2[y, x] = t1[y, 31 - x] + 1
+with k.stage(y=64, x=32) as (y, x):
+    t3[y, x] = t2[63 - y, 31 - x] - k.lane(y)
+with k.stage(y=8, x=8) as (y, x):
+    px[y, x] = wrap(t3[y + 5, x + 21] + p, u8)
+"""
+
+
+def test_temps_lie_in_one_place_where_all_are_too_many(tmp_path: Path) -> None:
+    """Whoever writes there waits for those that read what lay there before."""
+    v = run_text(tmp_path, spec_text(IN_TURN), "glsl_full_p8")
+    assert v.shader is not None and v.shader.shared_bytes == 16384
+    assert len(v.shader.shared) == 2 and v.shader.lines.count("barrier();") == 4
+    few = spec_text(IN_TURN.replace("64", "16").replace("63", "15"))
+    own = run_text(tmp_path / "few", few, "glsl_full_p8")
+    assert own.shader is not None and len(own.shader.shared) == 4  # there is room for all
+
+
 @pytest.mark.parametrize("name", UNLISTED)
 def test_other_ways(name: str, tmp_path: Path) -> None:
     kernel = kernel_of(name)

@@ -4,8 +4,10 @@
 A stage waits where it touches what an earlier one touched since the last wait, and one of the two
 writes it. Parts of a temp that have no element in common are filled without waiting, and so are
 those of which an item fills the one or the other: under a condition and under its opposite.
+Temps that lie in one place are as one.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +21,11 @@ class Barriers:
     handed  buffers in which an invocation may touch what another one stored
     """
 
-    def __init__(self, kernel: Kernel, invocations: int) -> None:
+    def __init__(
+        self, kernel: Kernel, invocations: int, places: Mapping[str, str] | None = None
+    ) -> None:
+        """`places`: of temps, as of TempLayouts."""
+        self._places = places or {}
         self._temps = {t.name: t for t in kernel.temps}
         self._alone = invocations == 1
         self._since: list[_Access] = []
@@ -29,7 +35,7 @@ class Barriers:
 
     def before(self, stage: Stage) -> list[str]:
         """The statements that wait before a stage."""
-        access = _Access(stage)
+        access = _Access(stage, self._places)
         disputed = {name for a in self._since for name in self._disputed(a, access)}
         disputed |= self._filled & (access.read | access.written)
         if self._alone or not disputed:
@@ -51,6 +57,8 @@ class Barriers:
 
     def _overlap(self, name: str, a: "_Access", b: "_Access") -> bool:
         """Whether some item writes an element of a temp in both stages."""
+        if {a.own(name), b.own(name)} != {name}:
+            return True  # of two temps in one place
         if _opposite(a.stage.given, b.stage.given):
             return False
         shape = self._temps[name].shape
@@ -63,10 +71,17 @@ class Barriers:
 class _Access:
     """What a stage reads and writes."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-        self.read = {n.attr[0] for n in stage.nodes() if n.op is Op.LOAD}
-        self.written = {s.buffer for s in stage.stores}
+    def __init__(self, stage: Stage, places: Mapping[str, str]) -> None:
+        self.stage, self._places = stage, places
+        self.read = {self._place(n.attr[0]) for n in stage.nodes() if n.op is Op.LOAD}
+        self.written = {self._place(s.buffer) for s in stage.stores}
+
+    def _place(self, buffer: str) -> str:
+        return self._places.get(buffer, buffer)
+
+    def own(self, place: str) -> str:
+        """The buffer that is written in a place."""
+        return next(s.buffer for s in self.stage.stores if self._place(s.buffer) == place)
 
     @cached_property
     def _grid(self) -> dict[str, np.ndarray]:

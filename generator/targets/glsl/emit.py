@@ -132,7 +132,7 @@ class _Emitter:
         self.record = record(kernel)
         self.views, self.temps = (
             Views(kernel),
-            TempLayouts(kernel, self.ranges, packed=choices.packed),
+            TempLayouts(kernel, self.ranges, packed=choices.packed, most=device.SHARED_BYTES),
         )
         self.tables = Tables(kernel, self.ranges, self.hostile)
         places = [a for s in kernel.stages for n in s.nodes() if n.op is Op.LOAD for a in n.args]
@@ -148,7 +148,7 @@ class _Emitter:
 
     def shader(self) -> Shader:
         lines = self._first_values()
-        barriers = Barriers(self.kernel, self.mapping.invocations)
+        barriers = Barriers(self.kernel, self.mapping.invocations, self.temps.places)
         for n, stage in enumerate(self.kernel.stages):
             lines += barriers.before(stage)
             self.views.stage = n
@@ -165,8 +165,9 @@ class _Emitter:
             tuple(self.views.used.values()),
             tuple(
                 f"shared {'int' if self.temps.of(t).each == 1 else 'uint'} {t.name}"
-                f"[ITEMS * {self.temps.words(t)}];"
+                f"[ITEMS * {self.temps.room(t.name)}];"
                 for t in self.kernel.temps
+                if self.temps.places[t.name] == t.name
             ),
             (*self._item(), *lines),
             tuple(b.name for b in self.kernel.buffers),
@@ -215,8 +216,8 @@ class _Emitter:
         offsets = {f.name: f.offset for f in meta_fields(self.kernel)[0]}
         for name, unit in self.bases.used:
             lines += self._base(self.kernel.buffer(name), unit, offsets)
-        for t in self.kernel.temps:
-            lines.append(f"const int {t.name}_at = slot * {self.temps.words(t)};")
+        for place in dict.fromkeys(self.temps.places.values()):
+            lines.append(f"const int {place}_at = slot * {self.temps.room(place)};")
         for name in used_params(self.kernel):
             p = self.kernel.param(name)
             if p.count == 1:

@@ -18,7 +18,7 @@ class StageTemps:
     def read(self, t: Buffer, n: Node, values: Values) -> str:
         """An element of a temp."""
         at, number = self._temps.place(t, n.index)
-        layout, text = self._temps.of(t), _temp_word(t, at)
+        layout, text = self._temps.of(t), self._word(t, at)
         for k, a in enumerate(n.args):
             text = text.replace(f"#{k}", values.operand(a, "int"))
         if layout.each == 1:
@@ -40,6 +40,11 @@ class StageTemps:
             return f"((int({word}) - {low}) >> 16)" if number else low
         return field_of(word, layout.dtype, layout.dtype.bits * number, values.kind(n))
 
+    def _word(self, t: Buffer, at: Affine) -> str:
+        """A word of a temp."""
+        place = self._temps.places[t.name]
+        return f"{place}[{place}_at + {at}]".replace("+ -", "- ").replace(" + 0]", "]")
+
     def stores(self, values: Values, conditions: list[str]) -> list[str]:
         """The stores into temps: of elements, or of words that are made of several."""
         lines: list[str] = []
@@ -49,7 +54,7 @@ class StageTemps:
             if t.kind != "temp":
                 continue
             at, number = self._temps.place(t, s.index)
-            word = _temp_word(t, at)
+            word = self._word(t, at)
             if self._temps.of(t).each > 1:
                 words.setdefault((t.name, word), {})[number] = s
                 continue
@@ -76,8 +81,3 @@ def _carries(layout: Layout) -> bool:
     """Whether a word is low + 2**16 * high: the lower element's sign is taken from the upper one,
     and given back when they are told apart. Cheaper than to cut the sign off."""
     return layout.each == 2 and layout.dtype.signed
-
-
-def _temp_word(t: Buffer, at: Affine) -> str:
-    """A word of a temp."""
-    return f"{t.name}[{t.name}_at + {at}]".replace("+ -", "- ").replace(" + 0]", "]")

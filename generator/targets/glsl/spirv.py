@@ -13,6 +13,9 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -80,6 +83,14 @@ class Modules:
         module = compile_shader(glsl, name)
         return Module(struct.unpack(f"<{len(module) // 4}I", module), toolchain())
 
+    def prepare(self, shaders: Iterable[tuple[str, str]]) -> None:
+        """Makes the modules of many shaders, (variant, GLSL), by all processors; they are then
+        kept."""
+        if toolchain() != PINNED or not can_keep():
+            return
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            list(pool.map(lambda s: compile_shader(s[1], s[0]), shaders))
+
     def _checked_in(self, path: str, name: str, glsl: str) -> "Module | None":
         file = None if self.folder is None else self.folder / path
         if file is None or not file.is_file():
@@ -94,6 +105,15 @@ class Modules:
         return Module(tuple(int(w) for w in found[3].split(",")[:-1]), found[2])
 
 
+def can_keep() -> bool:
+    """Whether there is a checkout to keep modules in."""
+    try:
+        build_dir()
+    except UserError:  # the package is installed
+        return False
+    return True
+
+
 def digest(glsl: str) -> str:
     """What a module says of the text that it was made of."""
     return hashlib.sha256(glsl.encode()).hexdigest()[:16]
@@ -102,15 +122,14 @@ def digest(glsl: str) -> str:
 def compile_shader(glsl: str, what: str) -> bytes:
     """The module of a shader, validated. In a checkout kept in the build folder, by content."""
     key = hashlib.sha256("\n".join((toolchain(), *_TARGET, *_OPTIMISE, glsl)).encode()).hexdigest()
-    try:
-        kept = build_dir() / "spirv" / f"{key}.spv"
-    except UserError:  # the package is installed, and nothing is kept
+    if not can_keep():
         return _compiled(glsl, what)
+    kept = build_dir() / "spirv" / f"{key}.spv"
     if kept.is_file():
         return kept.read_bytes()
     module = _compiled(glsl, what)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    fresh = kept.with_name(f"{key}.{os.getpid()}.new")
+    fresh = kept.with_name(f"{key}.{os.getpid()}.{threading.get_ident()}.new")
     fresh.write_bytes(module)
     fresh.replace(kept)
     return module

@@ -3,7 +3,8 @@
 
 An element takes a word, or as much of one as its range needs: then an axis is chosen along which
 every word is stored whole by one invocation, and of which all that is read is known when the
-shader is made.
+shader is made. Where all temps at once are more than there is, those lie in one place of which no
+stage has need at a time.
 """
 
 from collections.abc import Iterator
@@ -28,13 +29,21 @@ class Layout:
 
 
 class TempLayouts:
-    """Where the elements of temps lie."""
+    """Where the elements of temps lie.
 
-    def __init__(self, kernel: Kernel, ranges: Ranges, *, packed: bool) -> None:
+    places  name of a temp -> the one that its place is called after; `most`: bytes there are
+    """
+
+    def __init__(
+        self, kernel: Kernel, ranges: Ranges, *, packed: bool, most: int | None = None
+    ) -> None:
         self._kernel, self._temps = kernel, kernel.temps
         self._layouts = {
             t.name: self._layout(t, ranges.dtype(t.name) if packed else i32) for t in kernel.temps
         }
+        self.places = {t.name: t.name for t in kernel.temps}
+        if most is not None and self.bytes_an_item > most:
+            self.places = self._in_turn()
 
     def of(self, t: Buffer) -> Layout:
         return self._layouts[t.name]
@@ -52,10 +61,37 @@ class TempLayouts:
         """Words that an item's part of a temp takes."""
         return -(-t.size // self.of(t).each)
 
+    def room(self, place: str) -> int:
+        """Words that an item's part of a place takes: those of the largest temp there."""
+        return max(self.words(t) for t in self._temps if self.places[t.name] == place)
+
     @property
     def bytes_an_item(self) -> int:
         """Shared memory that an item takes."""
-        return 4 * sum(self.words(t) for t in self._temps)
+        return 4 * sum(map(self.room, dict.fromkeys(self.places.values())))
+
+    def _in_turn(self) -> dict[str, str]:
+        """Places for temps of which none is needed any more when the next one is written."""
+        stages = self._kernel.stages
+        needed: dict[str, list[int]] = {
+            t.name: [n for n, s in enumerate(stages) if t.name in _touched(s)] for t in self._temps
+        }
+        places: dict[str, str] = {}
+        last: dict[str, int] = {}  # of a place, the stage that needs it last
+        for t in sorted(self._temps, key=lambda t: min(needed[t.name], default=0)):
+            free = [
+                p for p, n in last.items()
+                if n < min(needed[t.name], default=0) and self._alike(p, t) and t.init is None
+            ]  # fmt: skip
+            # The largest, so that no place grows where it need not.
+            place = max(free, key=lambda p: self.words(self._kernel.buffer(p)), default=t.name)
+            places[t.name] = place
+            last[place] = max(needed[t.name], default=0)
+        return places
+
+    def _alike(self, place: str, t: Buffer) -> bool:
+        """Whether both have elements that are words, or both have words of several."""
+        return (self._layouts[place].each == 1) == (self.of(t).each == 1)
 
     def _layout(self, t: Buffer, dtype: DType) -> Layout:
         plain = tuple(range(len(t.shape)))
@@ -89,6 +125,12 @@ class TempLayouts:
     @staticmethod
     def _known(t: Buffer, layout: Layout, index: Index) -> bool:
         return all(c % layout.each == 0 for _, c in _flat(t, layout.axes, index).terms)
+
+
+def _touched(stage: Stage) -> set[str]:
+    """The buffers that a stage reads or writes."""
+    read = {n.attr[0] for n in stage.nodes() if n.op is Op.LOAD}
+    return read | {s.buffer for s in stage.stores}
 
 
 def _loads(stage: Stage, t: Buffer) -> Iterator[Node]:
