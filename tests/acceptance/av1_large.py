@@ -169,7 +169,8 @@ def av1_inverse(k: KernelBuilder, width: int) -> None:
     wide = min(width, CODED)
     dst = k.plane("dst", u8, rows=(0, 64), cols=(0, width), access="inout")
     coeffs = k.block("coeffs", i16, (wide, CODED), note="coeffs[h][v], column-major")
-    k.param("eob", u16, 1023, 1023, why="all coefficients may be other than 0")
+    last = CODED * wide - 1
+    k.param("eob", u16, last, last, why="dav1d's: all coefficients may be other than 0")
     fits = k.assumption(
         "t16", i16.lo, i16.hi,
         why="7.13.2.3: values stored in T are representable by a signed integer of r bits, 16",

@@ -6,6 +6,7 @@ table; a copy of the tree gets both.
 """
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def test_all_targets_do_transforms_of_64_rows(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "tree", "av1")
     shutil.copy(HERE / "av1_large.py", tree.folder / "dsl/kernels/av1/large.py")
     shutil.copy(HERE / "dav1d_itx.toml", tree.folder / "codecs/decoders/dav1d/itx.toml")
+    _compared_without_vp9(tree.folder / "codecs/compared.toml")
     tree.run("gen")
     said = json.loads(tree.run("check", *KERNELS, "--items", str(ITEMS), "--json"))
     own = {("c", "native"), ("vector", "native"), ("qpu", "simulator")}
@@ -44,6 +46,12 @@ def test_all_targets_do_transforms_of_64_rows(tmp_path: Path) -> None:
     assert not told["not_compared"] and all(c["good"] for c in compared)
     for kernel in KERNELS:
         assert {c["mode"] for c in compared if c["kernel"] == kernel} >= {"c", "asm"}
+
+
+def _compared_without_vp9(file: Path) -> None:
+    """Takes out what is about kernels that the copy has not."""
+    text = re.sub(r"\[\[pointer\]\]\nkernel = \"vp9_(?:.+\n)+", "", file.read_text())
+    file.write_text(f"pointer = []\n{text}")
 
 
 def _exact(coeffs: np.ndarray, width: int) -> np.ndarray:
@@ -73,7 +81,7 @@ def test_it_is_a_cosine_transform(name: str, tmp_path: Path) -> None:
         coeffs[n, h, v] = 4000 if n % 2 else -4000
     items = interp.Items(
         {"coeffs": coeffs, "dst": np.full((len(places), 64, width), 128)},
-        {"eob": np.full(len(places), 1023)},
+        {"eob": np.full(len(places), 32 * wide - 1)},
     )
     found = interp.run(kernel, items).buffers["dst"]
     for n in range(len(places)):

@@ -60,7 +60,7 @@ FILTERS = (
 @kernel(
     id="scale_{bank}_{width}{way}{op}",
     axes={
-        "bank": FILTERS, "width": (4, 8, 16), "way": ("h", "v", "hv"),
+        "bank": FILTERS, "width": (4, 8, 16, 32), "way": ("h", "v", "hv"),
         "op": ("", "_avg"),
     },
     clause="{bank.clause}",
