@@ -14,7 +14,7 @@ from daedalus.generator.base.paths import repo_root
 from daedalus.generator.compile import qpu_choices
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.measure.gpu import bench, compare, qpu
-from daedalus.generator.options import QPU, options_of, variant_name
+from daedalus.generator.options import QPU, options_of, parse_variant, variant_name
 from daedalus.generator.targets.qpu.builder import Builder
 from daedalus.generator.targets.qpu.estimate import clocks
 from daedalus.generator.targets.qpu.temps import SPACE as SCRATCH
@@ -45,10 +45,13 @@ SOME = [
 @cache
 def _stated(name: str) -> int:
     """Clocks of an item, as the runtime gets them."""
-    (codec,) = {e.kernel.codec for e in load() if name.startswith(f"daedalus_{e.kernel.id}__")}
-    text = (GENERATED / "src" / codec / f"{name}.qpu.c").read_text()
-    (found,) = re.findall(r"\.clocks = (\d+),", text)
-    return int(found)
+    kernel_id = parse_variant(name)[0]
+    (codec,) = {e.kernel.codec for e in load() if e.kernel.id == kernel_id}
+    text = (GENERATED / "src" / codec / f"{kernel_id}.qpu.c").read_text()
+    own = text.partition(f"const daedalus_qpu_code {name} = {{")[2]
+    found = re.search(r"\.clocks = (\d+),", own)
+    assert found is not None
+    return int(found[1])
 
 
 def _check(name: str, data: Path, folder: Path) -> None:
