@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """All of a kernel as text: what is made of two kernels that are described alike is the same."""
 
+import hashlib
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -8,6 +9,14 @@ from daedalus.dsl.errors import Loc
 from daedalus.dsl.ir import Kernel, Node
 
 _LEFT_OUT = ("sampler",)  # draws items, and has no say in code
+
+
+def digest(kernel: Kernel, *, lines: bool = True) -> str:
+    """The hash of the text, which the kernel keeps: all that is made of it asks for that."""
+    kept: dict[bool, str] = vars(kernel).setdefault("_digests", {})
+    if lines not in kept:
+        kept[lines] = hashlib.sha256(described(kernel, lines=lines).encode()).hexdigest()
+    return kept[lines]
 
 
 def described(kernel: Kernel, *, lines: bool = True) -> str:

@@ -29,7 +29,7 @@ from daedalus.dsl.ir import Kernel
 from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.paths import build_dir, repo_root
-from daedalus.generator.compile.described import described
+from daedalus.generator.compile.described import digest
 from daedalus.generator.compile.variants import Variant
 from daedalus.generator.options import QPU, Options, variant_name
 
@@ -71,7 +71,7 @@ class Keys:
     """Of the variants of a kernel, whose spec has that name."""
 
     def __init__(self, kernel: Kernel, spec: str) -> None:
-        self._id, self._what = kernel.id, (code(), described(kernel), spec)
+        self._id, self._what = kernel.id, (code(), digest(kernel), spec)
 
     def of(self, options: Options, prod: bool) -> str:
         """Of one of them."""
@@ -100,7 +100,7 @@ def once(kernel: Kernel, what: str, make: Callable[[], T]) -> T:
     folder = _folder()
     if folder is None:
         return make()
-    words = (code(), described(kernel), what)
+    words = (code(), digest(kernel), what)
     file = folder / f"{hashlib.sha256(repr(words).encode()).hexdigest()}.pickle"
     found: T | None = _load(file)
     if found is not None:

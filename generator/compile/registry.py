@@ -12,7 +12,6 @@ A kernel without an entry has what `gen` chose by rule (by_rule.py), which is on
 has done so, a variant a class in C and in NEON, all `prod`.
 """
 
-import hashlib
 import importlib.util
 import re
 import sys
@@ -33,7 +32,7 @@ from daedalus.dsl.spec import KernelSpec
 from daedalus.dsl.verify import verify
 from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.compile.described import described
+from daedalus.generator.compile.described import digest
 from daedalus.generator.options import (
     GPU_TARGETS,
     PLAIN_TARGETS,
@@ -248,7 +247,7 @@ def ranked(chosen: Iterable[tuple[Options, bool]]) -> tuple[tuple[Options, bool]
 
 def meaning(kernel: Kernel) -> str:
     """The hash of what choices by rule are for."""
-    return hashlib.sha256(described(kernel, lines=False).encode()).hexdigest()[:16]
+    return digest(kernel, lines=False)[:16]
 
 
 def recorded(kernel: Kernel) -> tuple[tuple[Options, bool], ...] | None:
