@@ -190,9 +190,10 @@ def av1_inverse(k: KernelBuilder, width: int) -> None:
             odd64(t)
             for place in range(32):
                 odd[place, n] = t.t[32 + place]
-        with k.stage(i=32, n=count) as (i, n):
-            store(i, n, fits(even[i, n] + odd[31 - i, n]))
-            store(63 - i, n, fits(even[i, n] - odd[31 - i, n]))
+        with k.stage(j=4, n=count) as (j, n):
+            for i in (8 * j + r for r in range(8)):
+                store(i, n, fits(even[i, n] + odd[31 - i, n]))
+                store(63 - i, n, fits(even[i, n] - odd[31 - i, n]))
 
     def row(place: Place, v: LaneIndex, value: Value) -> None:
         rows[v, place] = clip(round_shift(value, 2), i16.lo, i16.hi)
