@@ -209,3 +209,24 @@ def test_the_text() -> None:
     number, _, _, name, low, high, bits, where = row.split()
     assert (number, name, low, high, bits) == ("%4", "e", "[-65536,", "65534]", "17")
     assert where.startswith("dsl/kernels/h264/idct.py:")
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [
+        ("c_full", "static inline void one_item_h264_idct4__c_full("),
+        ("glsl_full_p2", "\nvoid main() {\n"),
+        ("qpu_full_p4_word", "\nloop:\n"),
+    ],
+)
+def test_the_code_of_a_variant_is_printed(name: str, mark: str) -> None:
+    """Of a shader and of machine code, generated/ has only what is made of it."""
+    words = ["h264_idct4", "--variant", name, "--code"]
+    result = CliRunner().invoke(explain_verb.command, words)
+    assert result.exit_code == 0 and mark in result.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["--variant", "c_full", "--json"]])
+def test_code_is_that_of_a_variant_as_text(words: list[str]) -> None:
+    result = CliRunner().invoke(explain_verb.command, ["h264_idct4", "--code", *words])
+    assert result.exit_code == 2 and "--code" in result.output
