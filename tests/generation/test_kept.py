@@ -78,7 +78,7 @@ def test_the_key_has_all_that_a_variant_is_made_of(
     monkeypatch.setattr(kept, "code", lambda: "other programs")
     keys.add(key())
     assert len(keys) == 8
-    assert kept.described(lower.kernel, lines=False) == kept.described(entry.kernel, lines=False)
+    assert kept.digest(lower.kernel, lines=False) == kept.digest(entry.kernel, lines=False)
 
 
 def test_every_module_that_makes_variants_counts() -> None:

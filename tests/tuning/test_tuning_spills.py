@@ -15,7 +15,10 @@ from daedalus.generator.base.process import run
 from daedalus.generator.cli import tune_remote
 from daedalus.generator.cli.recipe import generated_library
 from daedalus.generator.compile.registry import find, load
+from daedalus.generator.compile.sources import OTHERS
+from daedalus.generator.compile.variants import file_name
 from daedalus.generator.host import native
+from daedalus.generator.options import parse_variant
 from daedalus.generator.tuning import cpu_program, engine_device, generated, journal, spills
 from daedalus.generator.tuning.cpu_spills import Spills
 from daedalus.generator.tuning.engine_device import EngineDevice, Options
@@ -71,16 +74,22 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of all cases, as the C build makes one: a rule of Ninja a variant."""
+    """Of all cases, as the C build makes one: a file for each kernel and group, compiled twice. A
+    kernel's first variant is the prod one."""
     folder = tmp_path_factory.mktemp("build")
     cc = shlex.join(cpu_program.compiler("gcc"))
-    rules = f"rule cc\n  command = {cc} -MD -MF $out.d -o $out -c $in\n"
-    objects = []
+    rules = f"rule cc\n  command = {cc} $flags -MD -MF $out.d -o $out -c $in\n"
+    files: dict[str, list[str]] = {}
     for name, (text, _) in CASES.items():
-        source = folder / f"daedalus_{name}.c"
-        source.write_text(text.replace("NAME", f"daedalus_{name}"))
-        objects.append(f"daedalus_variants_code.dir/{source.name}.o")
-        rules += f"build {objects[-1]}: cc {source}\n"
+        own = text.replace("NAME", f"daedalus_{name}").replace("one_item", f"one_item_{name}")
+        files.setdefault(file_name(*parse_variant(f"daedalus_{name}")), []).append(own)
+    objects = []
+    for file, (first, *others) in files.items():
+        halves = [f"#ifndef {OTHERS}\n", first, "#else\n", *others, "#endif\n"]
+        (folder / file).write_text("".join(halves))
+        for library, flags in (("daedalus", ""), ("daedalus_variants", f"-D{OTHERS}=1")):
+            objects.append(f"{library}_code.dir/{file}.o")
+            rules += f"build {objects[-1]}: cc {folder / file}\n  flags = {flags}\n"
     (folder / "build.ninja").write_text(rules)
     run(["ninja"], cwd=folder, what="building")
     made = folder / PROGRAM
