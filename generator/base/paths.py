@@ -24,3 +24,12 @@ def repo_root() -> Path:
 def build_dir() -> Path:
     """Everything that is built, fetched or cached lies below this folder of the checkout."""
     return repo_root() / "build"
+
+
+def can_keep() -> bool:
+    """Whether there is a checkout to keep things in: not where the package alone is installed."""
+    try:
+        build_dir()
+    except UserError:
+        return False
+    return True

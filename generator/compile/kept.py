@@ -171,11 +171,6 @@ def _drop_old(folder: Path, most: int) -> None:
             file.unlink(missing_ok=True)
 
 
-def can_keep() -> bool:
-    """Whether there is a checkout to keep things in."""
-    return _folder() is not None
-
-
 def is_kept(wanted: str) -> bool:
     """Whether it is known what becomes of a variant."""
     folder = _folder()

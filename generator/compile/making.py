@@ -14,6 +14,7 @@ from daedalus.dsl.errors import SpecError
 from daedalus.dsl.ir import FULL, Kernel
 from daedalus.generator.base import records
 from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.paths import can_keep
 from daedalus.generator.base.progress import progress, say
 from daedalus.generator.compile import kept
 from daedalus.generator.compile.by_rule import Slot, slots
@@ -111,7 +112,7 @@ def settle(entry: Entry) -> Settled:
                 over.append(options)
                 continue
             except UserError as e:
-                if kept.can_keep():  # something is missing that can be installed
+                if can_keep():  # something is missing that can be installed
                     raise
                 said[options.name] = e.message  # no checkout: there is no assembler
                 continue
@@ -173,7 +174,7 @@ def _known(e: Entry) -> bool:
 def _beside_each_other(entries: list[Entry]) -> None:
     """Has several processes make what is then kept; where nothing can be, nothing is made here."""
     jobs = min(os.cpu_count() or 1, len(entries))
-    if jobs < 2 or not kept.can_keep():
+    if jobs < 2 or not can_keep():
         return
     global _todo
     _todo = sorted(entries, key=lambda e: -len(e.listed))

@@ -68,8 +68,8 @@ def _half(
     return [*tables, *(_code(environment, v, modules) for v in own)]
 
 
-def _once(lines: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(lines))
+def _once(found: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found))
 
 
 def _code(environment: jinja2.Environment, v: Variant, modules: spirv.Modules | None) -> str:

@@ -18,6 +18,7 @@ from spec_support import write_spec
 from daedalus.dsl import interp
 from daedalus.generator.compile.registry import load
 from daedalus.generator.host import native
+from daedalus.generator.options import TARGETS
 
 HERE = Path(__file__).parent
 KERNELS = {"av1_idct16x64": 16, "av1_idct64x64": 64}
@@ -35,6 +36,9 @@ def test_all_targets_do_transforms_of_64_rows(
     shutil.copy(HERE / "dav1d_itx.toml", tree.folder / "codecs/decoders/dav1d/itx.toml")
     _compared_without_vp9(tree.folder / "codecs/compared.toml")
     tree.run("gen")
+    manifest = json.loads((tree.folder / "generated/manifest.json").read_text())
+    targets = {k["id"]: {v["target"] for v in k["variants"]} for k in manifest["kernels"]}
+    assert all(targets[kernel] == set(TARGETS) for kernel in KERNELS)
     said = json.loads(tree.run("check", *KERNELS, "--items", str(ITEMS), "--json"))
     own = {("c", "native"), ("vector", "native"), ("qpu", "simulator")}
     own |= {("neon", "native" if native.is_arm() else f"qemu {native.CPU}")}

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
-from daedalus.generator.base.paths import build_dir
+from daedalus.generator.base.paths import build_dir, can_keep
 from daedalus.generator.targets.glsl.views import ALIASED
 
 TOOLS = ("glslangValidator", "spirv-opt", "spirv-val")
@@ -103,15 +103,6 @@ class Modules:
         if not found or found[1] != digest(glsl):
             return None
         return Module(tuple(int(w) for w in found[3].split(",")[:-1]), found[2])
-
-
-def can_keep() -> bool:
-    """Whether there is a checkout to keep modules in."""
-    try:
-        build_dir()
-    except UserError:  # the package is installed
-        return False
-    return True
 
 
 def digest(glsl: str) -> str:
